@@ -1,0 +1,55 @@
+//! Documents: where they come from, how text becomes counts, and how they travel in minibatches.
+//!
+//! Every reader is an iterator of documents that holds one document at a time, so memory does not depend on
+//! the length of the stream.
+
+mod minibatch;
+
+pub use minibatch::{Entry, Minibatch};
+
+use crate::error::Result;
+
+/// The largest document that is accepted, in tokens; each token of a document is held in memory.
+pub const MAX_DOCUMENT_TOKENS: u64 = 100_000_000;
+
+/// One document as a bag of words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    /// The name the input gives it, if any.
+    pub id: Option<String>,
+    /// Distinct word ids, ascending, each with its count (at least 1).
+    pub words: Vec<(u32, u32)>,
+    /// Tokens that were dropped because their word is not in the vocabulary.
+    pub out_of_vocabulary: u64,
+}
+
+impl Document {
+    /// A document from word ids in any order; repeated ids are counted.
+    pub fn from_tokens(tokens: &[u32]) -> Self {
+        Self { words: count_words(tokens.iter().map(|&word| (word, 1)).collect()), ..Self::default() }
+    }
+
+    /// Number of tokens.
+    pub fn tokens(&self) -> u64 {
+        self.words.iter().map(|&(_, count)| u64::from(count)).sum()
+    }
+}
+
+/// Sorts by word and adds up the counts of equal words (saturating: [`MAX_DOCUMENT_TOKENS`] is checked by
+/// the readers).
+pub fn count_words(mut words: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    words.sort_unstable_by_key(|&(word, _)| word);
+    words.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 = kept.1.saturating_add(next.1);
+        }
+        same
+    });
+    words
+}
+
+/// A stream of documents, each of which may turn out to be unreadable.
+pub trait Corpus: Iterator<Item = Result<Document>> + Send {}
+
+impl<T: Iterator<Item = Result<Document>> + Send> Corpus for T {}

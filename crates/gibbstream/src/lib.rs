@@ -1,0 +1,9 @@
+//! Latent-variable models learnt from a stream, in one pass: online EM with local Gibbs sampling.
+
+pub mod corpus;
+
+pub mod random;
+
+pub mod error;
+
+pub use error::{Error, Result};
