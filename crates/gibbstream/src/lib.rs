@@ -2,6 +2,18 @@
 
 pub mod corpus;
 
+pub mod model;
+
+pub mod inference;
+
+pub mod schedule;
+
+pub mod averaging;
+
+pub mod online;
+
+pub mod math;
+
 pub mod random;
 
 pub mod error;

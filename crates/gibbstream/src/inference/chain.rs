@@ -1,0 +1,418 @@
+//! The collapsed Gibbs chain of one document: topic proportions integrated out, topics and alpha fixed.
+//!
+//! A token of word w takes topic k with weight `phi_kw alpha_k + phi_kw n_k` (algorithms.md 3.2, 8.1). The
+//! first part is the same for all documents and lies ready in the [`TopicView`]. The second is zero outside
+//! the few topics that the document uses: these get *slots*, and the weights of the document's words in the
+//! slotted topics are copied into a small matrix. A draw is then a dot product over contiguous numbers, in
+//! eight fixed lanes, without gathering and almost without branches.
+
+use crate::math::{LANES, add_lanes, dot};
+use crate::model::view::TopicView;
+use crate::random::Stream;
+
+const NO_SLOT: u32 = u32::MAX;
+
+/// One token: the row of its word among the words of the document, and the slot of its topic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Index into the distinct words of the document.
+    pub row: u32,
+    /// Index into [`Chain::topics`].
+    pub slot: u32,
+}
+
+/// State of the chain, with the working space that it needs.
+#[derive(Clone, Debug, Default)]
+pub struct Chain {
+    /// Words of the document, as rows of the view.
+    words: Vec<u32>,
+    /// Tokens in the chain.
+    tokens: Vec<Token>,
+    /// Topic of each slot in use.
+    topics: Vec<u32>,
+    /// Slot of each topic.
+    slot_of: Vec<u32>,
+    /// Tokens in each slot; a multiple of the lanes, the unused ones are zero.
+    counts: Vec<f64>,
+    /// `words x counts.len()`: weight of each word in the topic of each slot.
+    weights: Vec<f64>,
+    /// Running sums of the last dot product, lane by lane.
+    partial: Vec<f64>,
+    kept: Kept,
+    spare: Vec<f64>,
+}
+
+/// Statistics kept of some sweeps, not yet multiplied by the weights.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Number of sweeps.
+    pub sweeps: usize,
+    /// Topic of each column of `shares`.
+    pub topics: Vec<u32>,
+    /// `words x columns`; times `phi_kw` it is the sparse part of the expected counts.
+    pub shares: Vec<f64>,
+    /// Number of columns, at least the number of topics.
+    pub columns: usize,
+    /// Per word, the sum of 1 / normaliser over its tokens; times `alpha_k phi_kw` it is the dense part.
+    pub gains: Vec<f64>,
+    /// (topic, tokens in it) for every sweep and topic present.
+    pub sizes: Vec<(u32, u32)>,
+}
+
+impl Kept {
+    fn clear(&mut self) {
+        self.sweeps = 0;
+        self.topics.clear();
+        self.shares.clear();
+        self.columns = 0;
+        self.gains.clear();
+        self.sizes.clear();
+    }
+}
+
+impl Chain {
+    /// Starts a chain without tokens for a document with these words (rows of the view).
+    pub fn reset(&mut self, view: &TopicView, words: impl Iterator<Item = u32>) {
+        for &topic in &self.topics {
+            self.slot_of[topic as usize] = NO_SLOT;
+        }
+        self.topics.clear();
+        if self.slot_of.len() != view.topics() {
+            self.slot_of.clear();
+            self.slot_of.resize(view.topics(), NO_SLOT);
+        }
+        self.words.clear();
+        self.words.extend(words);
+        self.tokens.clear();
+        self.counts.clear();
+        self.weights.clear();
+        self.partial.clear();
+        self.kept.clear();
+    }
+
+    /// Adds tokens with given topics, all at once: (row, topic) pairs.
+    pub fn load(&mut self, view: &TopicView, tokens: impl Iterator<Item = (u32, u32)>) {
+        for (row, topic) in tokens {
+            let slot = match self.slot_of[topic as usize] {
+                NO_SLOT => {
+                    let slot = self.topics.len() as u32;
+                    self.slot_of[topic as usize] = slot;
+                    self.topics.push(topic);
+                    slot
+                }
+                slot => slot,
+            };
+            self.tokens.push(Token { row, slot });
+        }
+        let stride = self.topics.len().next_multiple_of(LANES);
+        self.counts.clear();
+        self.counts.resize(stride, 0.0);
+        self.partial.resize(stride, 0.0);
+        for token in &self.tokens {
+            self.counts[token.slot as usize] += 1.0;
+        }
+        self.weights.clear();
+        self.weights.resize(stride * self.words.len(), 0.0);
+        for (weights, &word) in self.weights.chunks_exact_mut(stride.max(1)).zip(&self.words) {
+            let row = view.row(word);
+            for (weight, &topic) in weights.iter_mut().zip(&self.topics) {
+                *weight = row[topic as usize];
+            }
+        }
+    }
+
+    /// Number of tokens.
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// True if the chain has no token.
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// (row, topic) of every token, in the present order.
+    pub fn tokens(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.tokens.iter().map(|token| (token.row, self.topics[token.slot as usize]))
+    }
+
+    /// (topic, tokens in it) for every topic present.
+    pub fn topic_counts(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.topics.iter().copied().zip(self.counts.iter().copied()).filter(|&(_, count)| count > 0.0)
+    }
+
+    /// Visits every token once, in uniformly random order, and draws its topic anew.
+    pub fn sweep(&mut self, view: &TopicView, random: &mut Stream) {
+        let tokens = self.tokens.len();
+        for place in 0..tokens {
+            self.tokens.swap(place, place + random.below(tokens - place));
+            self.resample(view, place, random);
+        }
+    }
+
+    /// Draws the topic of the token at `place` anew, given all the others.
+    #[inline]
+    pub fn resample(&mut self, view: &TopicView, place: usize, random: &mut Stream) {
+        let Token { row, slot } = self.tokens[place];
+        self.counts[slot as usize] -= 1.0;
+        let (slot, _) = self.draw(view, row, random);
+        self.counts[slot as usize] += 1.0;
+        self.tokens[place].slot = slot;
+    }
+
+    /// Adds a token of the word in `row`, its topic drawn given all the others. Returns the normaliser
+    /// `sum_k phi_kw (alpha_k + n_k)` of that draw.
+    pub fn push(&mut self, view: &TopicView, row: u32, random: &mut Stream) -> f64 {
+        let (slot, mass) = self.draw(view, row, random);
+        self.counts[slot as usize] += 1.0;
+        self.tokens.push(Token { row, slot });
+        mass
+    }
+
+    /// `sum_k phi_kw (alpha_k + n_k)` for the word in `row`.
+    pub fn mass(&self, view: &TopicView, row: u32) -> f64 {
+        view.prior_mass(self.words[row as usize]) + dot(self.weights_of(row), &self.counts)
+    }
+
+    #[inline]
+    fn weights_of(&self, row: u32) -> &[f64] {
+        let stride = self.counts.len();
+        &self.weights[row as usize * stride..][..stride]
+    }
+
+    /// A slot drawn for the word in `row`, and the normaliser.
+    #[inline]
+    fn draw(&mut self, view: &TopicView, row: u32, random: &mut Stream) -> (u32, f64) {
+        let stride = self.counts.len();
+        let weights = &self.weights[row as usize * stride..][..stride];
+        let ends = lane_ends(running_lanes(weights, &self.counts, &mut self.partial));
+        let present = ends[LANES - 1];
+        let word = self.words[row as usize];
+        let prior = view.prior_mass(word);
+        let mass = prior + present;
+        let at = random.uniform() * mass;
+        let slot = if at < present {
+            self.find_present(row, at, &ends)
+        } else {
+            // A tiny share of the unit interval has few random bits left: then take fresh ones.
+            let at = if prior < 1e-6 * mass { random.uniform() * prior } else { (at - present).min(prior) };
+            let topic = view.find_in_prior(word, at);
+            self.slot_for(view, topic)
+        };
+        (slot, mass)
+    }
+
+    /// The slot at which the running sum passes `at`: first the lane, then the place inside the lane.
+    #[inline]
+    fn find_present(&self, row: u32, at: f64, ends: &[f64; LANES]) -> u32 {
+        let mut lane = 0;
+        for end in &ends[..LANES - 1] {
+            lane += usize::from(*end <= at);
+        }
+        let rest = if lane == 0 { at } else { at - ends[lane - 1] };
+        let mut slot = lane;
+        for partial in self.partial.as_chunks::<LANES>().0 {
+            slot += LANES * usize::from(partial[lane] <= rest);
+        }
+        if slot < self.counts.len() && self.counts[slot] > 0.0 {
+            slot as u32
+        } else {
+            self.last_present(row, lane)
+        }
+    }
+
+    /// Rounding carried a draw past the end of its lane: the last slot there, or anywhere, with any weight.
+    #[cold]
+    fn last_present(&self, row: u32, lane: usize) -> u32 {
+        let weights = self.weights_of(row);
+        let positive = |&slot: &usize| weights[slot] * self.counts[slot] > 0.0;
+        let slots = 0..self.counts.len();
+        let in_lane = slots.clone().rev().filter(|slot| slot % LANES == lane).find(positive);
+        in_lane.or_else(|| slots.rev().find(positive)).unwrap_or(0) as u32
+    }
+
+    /// The slot of a topic, a new one if it has none.
+    fn slot_for(&mut self, view: &TopicView, topic: usize) -> u32 {
+        let slot = self.slot_of[topic];
+        if slot != NO_SLOT {
+            return slot;
+        }
+        let slot = self.free_slot();
+        self.slot_of[topic] = slot;
+        if slot as usize == self.topics.len() {
+            self.topics.push(topic as u32);
+        } else {
+            self.slot_of[self.topics[slot as usize] as usize] = NO_SLOT;
+            self.topics[slot as usize] = topic as u32;
+        }
+        let stride = self.counts.len();
+        for (row, &word) in self.words.iter().enumerate() {
+            self.weights[row * stride + slot as usize] = view.row(word)[topic];
+        }
+        slot
+    }
+
+    /// A slot to use: the next in line, one that has fallen empty, or the first of a new lane of slots.
+    fn free_slot(&mut self) -> u32 {
+        let used = self.topics.len();
+        if used == self.counts.len() {
+            // Kept statistics belong to the topic of their slot, so then no slot may change its topic.
+            let empty = (self.kept.sweeps == 0).then(|| self.counts.iter().position(|&count| count == 0.0));
+            if let Some(Some(slot)) = empty {
+                return slot as u32;
+            }
+            self.widen();
+        }
+        used as u32
+    }
+
+    /// Makes room for one more lane of slots.
+    fn widen(&mut self) {
+        let (old, rows) = (self.counts.len(), self.words.len());
+        let new = old + LANES;
+        relayout(&mut self.weights, &mut self.spare, rows, old, new);
+        if self.kept.sweeps > 0 {
+            relayout(&mut self.kept.shares, &mut self.spare, rows, old, new);
+            self.kept.columns = new;
+        }
+        self.counts.resize(new, 0.0);
+        self.partial.resize(new, 0.0);
+    }
+
+    /// Drops the slots of topics that the document no longer uses, if that saves a lane.
+    pub fn compact(&mut self) {
+        debug_assert_eq!(self.kept.sweeps, 0);
+        let old = self.counts.len();
+        let present = self.counts.iter().filter(|&&count| count > 0.0).count();
+        let new = present.next_multiple_of(LANES);
+        if new == old {
+            return;
+        }
+        let mut moved_to = std::mem::take(&mut self.spare);
+        moved_to.clear();
+        moved_to.resize(old, 0.0);
+        let mut next = 0;
+        for slot in 0..self.topics.len() {
+            let topic = self.topics[slot];
+            if self.counts[slot] > 0.0 {
+                self.topics[next] = topic;
+                self.counts[next] = self.counts[slot];
+                self.slot_of[topic as usize] = next as u32;
+                moved_to[slot] = next as f64;
+                next += 1;
+            } else {
+                self.slot_of[topic as usize] = NO_SLOT;
+                moved_to[slot] = -1.0;
+            }
+        }
+        for row in 0..self.words.len() {
+            for slot in 0..self.topics.len() {
+                // Never moves to the right, so nothing is overwritten before it is read.
+                if moved_to[slot] >= 0.0 {
+                    self.weights[row * new + moved_to[slot] as usize] = self.weights[row * old + slot];
+                }
+            }
+            self.weights[row * new + next..(row + 1) * new].fill(0.0);
+        }
+        for token in &mut self.tokens {
+            token.slot = moved_to[token.slot as usize] as u32;
+        }
+        self.topics.truncate(next);
+        self.counts.truncate(new);
+        self.counts[next..].fill(0.0);
+        self.partial.truncate(new);
+        self.weights.truncate(self.words.len() * new);
+        self.spare = moved_to;
+    }
+
+    /// Keeps the Rao-Blackwellised statistics of the present state: for every token the probabilities of its
+    /// topic given all the others, summed by word (equation 10 of algorithms.md 8.2).
+    pub fn keep(&mut self, view: &TopicView) {
+        let (stride, rows) = (self.counts.len(), self.words.len());
+        if self.kept.sweeps == 0 {
+            self.kept.shares.resize(stride * rows, 0.0);
+            self.kept.columns = stride;
+            self.kept.gains.resize(rows, 0.0);
+        }
+        self.kept.sweeps += 1;
+        // `spare` holds, row by row, the mass with all tokens in, then the gain.
+        self.spare.clear();
+        self.spare.resize(2 * rows, 0.0);
+        for row in 0..rows {
+            self.spare[row] = self.mass(view, row as u32);
+        }
+        for index in 0..self.tokens.len() {
+            let Token { row, slot } = self.tokens[index];
+            let (row, slot) = (row as usize, slot as usize);
+            let all = self.spare[row];
+            let mut others = all - self.weights[row * stride + slot];
+            if others < 1e-6 * all {
+                others = self.mass_without(view, row, slot); // the difference has lost its digits
+            }
+            let gain = 1.0 / others;
+            self.spare[rows + row] += gain;
+            self.kept.shares[row * stride + slot] -= gain;
+        }
+        for row in 0..rows {
+            let gain = self.spare[rows + row];
+            self.kept.gains[row] += gain;
+            for (share, count) in self.kept.shares[row * stride..][..stride].iter_mut().zip(&self.counts) {
+                *share += gain * count;
+            }
+        }
+        for (&topic, &count) in self.topics.iter().zip(&self.counts) {
+            if count > 0.0 {
+                self.kept.sizes.push((topic, count as u32));
+            }
+        }
+    }
+
+    /// The mass of a word with one token taken out of a slot, without cancellation.
+    #[cold]
+    fn mass_without(&mut self, view: &TopicView, row: usize, slot: usize) -> f64 {
+        self.counts[slot] -= 1.0;
+        let mass = self.mass(view, row as u32);
+        self.counts[slot] += 1.0;
+        mass
+    }
+
+    /// Hands over what was kept, in exchange for old buffers to use again.
+    pub fn take_kept(&mut self, into: &mut Kept) {
+        self.kept.topics.extend_from_slice(&self.topics);
+        std::mem::swap(&mut self.kept, into);
+        self.kept.clear();
+    }
+}
+
+/// Products of two rows, summed lane by lane; `partial` gets the running sums.
+#[inline]
+fn running_lanes(weights: &[f64], counts: &[f64], partial: &mut [f64]) -> [f64; LANES] {
+    let mut lanes = [0.0; LANES];
+    let chunks = weights.as_chunks::<LANES>().0.iter().zip(counts.as_chunks::<LANES>().0);
+    for ((weights, counts), partial) in chunks.zip(partial.as_chunks_mut::<LANES>().0) {
+        for lane in 0..LANES {
+            lanes[lane] += weights[lane] * counts[lane];
+        }
+        *partial = lanes;
+    }
+    lanes
+}
+
+/// Running sums over the lanes; the last one adds up as [`add_lanes`] does, so it equals [`dot`].
+#[inline]
+fn lane_ends(lanes: [f64; LANES]) -> [f64; LANES] {
+    let [a, b, c, d, e, f, g, _] = lanes;
+    let (ab, cd, ef) = (a + b, c + d, e + f);
+    let abcd = ab + cd;
+    [a, ab, ab + c, abcd, abcd + e, abcd + ef, abcd + (ef + g), add_lanes(lanes)]
+}
+
+/// Changes the row length of a matrix from `old` to the larger `new`.
+fn relayout(matrix: &mut Vec<f64>, spare: &mut Vec<f64>, rows: usize, old: usize, new: usize) {
+    spare.clear();
+    spare.resize(rows * new, 0.0);
+    for row in 0..rows {
+        spare[row * new..][..old].copy_from_slice(&matrix[row * old..][..old]);
+    }
+    std::mem::swap(matrix, spare);
+}

@@ -1,0 +1,65 @@
+//! The E-step in closed form, for models whose hidden part can be summed out.
+
+use super::LocalInference;
+use crate::model::LatentModel;
+use crate::random::Stream;
+use std::ops::Range;
+
+/// A model with an exact E-step.
+pub trait Tractable: LatentModel {
+    /// The posterior of the hidden part of one observation.
+    type Posterior: Default + Send + Sync;
+
+    /// Computes the posterior of observation `index`.
+    fn posterior(view: &Self::View, batch: &Self::Batch, index: usize, out: &mut Self::Posterior);
+
+    /// Mean over the minibatch of the expected statistics, summed in the order of observations.
+    fn expect(
+        view: &Self::View,
+        batch: &Self::Batch,
+        posteriors: &[Self::Posterior],
+        out: &mut Self::Expectation,
+    );
+}
+
+/// One pass that leaves nothing to chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exact;
+
+impl<M: Tractable> LocalInference<M> for Exact {
+    type Latent = M::Posterior;
+    type Scratch = ();
+
+    fn passes(&self) -> usize {
+        1
+    }
+
+    fn first_kept(&self) -> usize {
+        0
+    }
+
+    fn begin(&self, _: &M::View, _: &M::Batch, _: usize, _: &mut M::Posterior, _: Stream) {}
+
+    fn advance(
+        &self,
+        view: &M::View,
+        batch: &M::Batch,
+        index: usize,
+        posterior: &mut M::Posterior,
+        (): &mut (),
+        _: Range<usize>,
+        _: usize,
+    ) {
+        M::posterior(view, batch, index, posterior);
+    }
+
+    fn expect(
+        &self,
+        view: &M::View,
+        batch: &M::Batch,
+        posteriors: &[M::Posterior],
+        out: &mut M::Expectation,
+    ) {
+        M::expect(view, batch, posteriors, out);
+    }
+}

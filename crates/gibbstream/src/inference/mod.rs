@@ -1,0 +1,49 @@
+//! Local inference: the expected statistics of one observation, with the parameters held fixed.
+
+pub mod chain;
+pub mod exact;
+pub mod gibbs;
+
+use crate::model::LatentModel;
+use crate::random::Stream;
+use std::ops::Range;
+
+/// Estimates `E[S(x, h) | x, eta]` for every observation of a minibatch, a few passes at a time.
+pub trait LocalInference<M: LatentModel>: Send + Sync {
+    /// What is known about the hidden part of one observation, and the statistics kept of it.
+    type Latent: Default + Send + Sync;
+    /// Working space of one thread.
+    type Scratch: Default + Send;
+
+    /// Number of passes over each observation.
+    fn passes(&self) -> usize;
+
+    /// The passes whose statistics are kept are those from this one on, counted from 0.
+    fn first_kept(&self) -> usize;
+
+    /// A fresh hidden state for observation `index`, which owns the stream `random` from now on.
+    fn begin(
+        &self,
+        view: &M::View,
+        batch: &M::Batch,
+        index: usize,
+        latent: &mut Self::Latent,
+        random: Stream,
+    );
+
+    /// Runs `passes`, keeping the statistics of those from `first_kept` on and forgetting those kept before.
+    fn advance(
+        &self,
+        view: &M::View,
+        batch: &M::Batch,
+        index: usize,
+        latent: &mut Self::Latent,
+        scratch: &mut Self::Scratch,
+        passes: Range<usize>,
+        first_kept: usize,
+    );
+
+    /// Mean over the minibatch of what was kept in the last [`Self::advance`]. Every number is summed in the
+    /// order of observations, so threads do not change a bit.
+    fn expect(&self, view: &M::View, batch: &M::Batch, latents: &[Self::Latent], out: &mut M::Expectation);
+}

@@ -1,0 +1,168 @@
+//! The special functions of the Dirichlet family, with the same bits on every machine.
+
+/// Digamma and trigamma, for `x > 0`: both by recurrence up to 10 and by the asymptotic series from there
+/// (algorithms.md 0), in one go because Newton steps need both.
+pub fn digamma_trigamma(x: f64) -> (f64, f64) {
+    debug_assert!(x > 0.0);
+    let (mut x, mut low, mut low_slope) = (x, 0.0, 0.0);
+    while x < 10.0 {
+        let inverse = 1.0 / x;
+        low -= inverse;
+        low_slope += inverse * inverse;
+        x += 1.0;
+    }
+    let r = 1.0 / x;
+    let r2 = r * r;
+    let series = r2
+        * (1.0 / 12.0
+            - r2 * (1.0 / 120.0
+                - r2 * (1.0 / 252.0 - r2 * (1.0 / 240.0 - r2 * (1.0 / 132.0 - r2 * (691.0 / 32_760.0))))));
+    let slope_series = r2
+        * r
+        * (1.0 / 6.0
+            - r2 * (1.0 / 30.0
+                - r2 * (1.0 / 42.0
+                    - r2 * (1.0 / 30.0 - r2 * (5.0 / 66.0 - r2 * (691.0 / 2_730.0 - r2 * (7.0 / 6.0)))))));
+    (low + (libm::log(x) - 0.5 * r - series), low_slope + (r + 0.5 * r2 + slope_series))
+}
+
+/// Digamma, for `x > 0`.
+pub fn digamma(x: f64) -> f64 {
+    digamma_trigamma(x).0
+}
+
+/// Trigamma, for `x > 0`.
+pub fn trigamma(x: f64) -> f64 {
+    digamma_trigamma(x).1
+}
+
+/// Logarithm of the gamma function, for `x > 0`.
+pub fn ln_gamma(x: f64) -> f64 {
+    libm::lgamma(x)
+}
+
+/// The `x > 0` with `digamma(x) = y`, by Newton steps from Minka's starting point (algorithms.md 0).
+pub fn inverse_digamma(y: f64) -> f64 {
+    inverse_digamma_near(
+        y,
+        if y >= -2.22 { libm::exp(y) + 0.5 } else { -1.0 / (y + 0.577_215_664_901_532_9) },
+    )
+}
+
+/// The same from a guess. Digamma is concave, so a step never overshoots to the right; one that leaves the
+/// domain on the left starts again from Minka's point.
+pub fn inverse_digamma_near(y: f64, guess: f64) -> f64 {
+    let mut x = guess;
+    for _ in 0..100 {
+        let (value, slope) = digamma_trigamma(x);
+        let step = (value - y) / slope;
+        if step >= x {
+            return inverse_digamma(y);
+        }
+        x -= step;
+        if step.abs() <= 1e-9 * x {
+            break; // quadratic: the next step would be below rounding
+        }
+    }
+    x
+}
+
+/// `log(sum(exp(values)))` without overflow; minus infinity for no values.
+pub fn log_sum_exp(values: &[f64]) -> f64 {
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest.is_infinite() {
+        return largest;
+    }
+    largest + libm::log(values.iter().map(|&value| libm::exp(value - largest)).sum())
+}
+
+/// Partial sums in eight fixed lanes: the order of additions, and so the bits, never depend on the compiler.
+pub(crate) const LANES: usize = 8;
+
+/// Adds up eight lanes in a fixed tree.
+#[inline]
+pub(crate) fn add_lanes(lanes: [f64; LANES]) -> f64 {
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+/// Dot product in fixed lanes.
+#[inline]
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a_chunks, a_rest) = a.as_chunks::<LANES>();
+    let (b_chunks, b_rest) = b.as_chunks::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for (x, y) in a_chunks.iter().zip(b_chunks) {
+        for lane in 0..LANES {
+            lanes[lane] += x[lane] * y[lane];
+        }
+    }
+    for (lane, (x, y)) in a_rest.iter().zip(b_rest).enumerate() {
+        lanes[lane] += x * y;
+    }
+    add_lanes(lanes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() <= 6e-11 * expected.abs().max(1.0), "{found} is not {expected}");
+    }
+
+    #[test]
+    fn golden_values() {
+        close(digamma(0.01), -100.560_885_457_9);
+        close(digamma(0.5), -1.963_510_026_0);
+        close(digamma(10.0), 2.251_752_589_1);
+        close(trigamma(0.5), 4.934_802_200_5);
+        close(inverse_digamma(-10.0), 0.104_357_198_8);
+        close(inverse_digamma(-2.22), 0.452_298_496_5);
+        close(inverse_digamma(0.0), 1.461_632_145_0);
+        close(inverse_digamma(3.0), 20.583_463_039_7);
+    }
+
+    #[test]
+    fn digamma_and_trigamma_against_another_library() {
+        use special::Gamma;
+        for step in -160..200 {
+            let x = libm::pow(10.0, f64::from(step) * 0.05);
+            let (value, slope) = digamma_trigamma(x);
+            assert!((value - x.digamma()).abs() <= 4e-15 * value.abs().max(1.0), "digamma({x})");
+            assert!((slope / x.trigamma() - 1.0).abs() <= 1e-14, "trigamma({x})");
+        }
+    }
+
+    #[test]
+    fn inverse_digamma_from_a_bad_guess() {
+        for guess in [1e-6, 0.1, 1.0, 50.0, 1e6] {
+            close(digamma(inverse_digamma_near(-3.0, guess)), -3.0);
+        }
+    }
+
+    #[test]
+    fn inverse_digamma_round_trip() {
+        for step in -1000..200 {
+            let y = f64::from(step) * 0.05;
+            close(digamma(inverse_digamma(y)), y);
+        }
+    }
+
+    #[test]
+    fn log_sum_exp_of_extremes() {
+        close(log_sum_exp(&[1000.0, 1000.0]), 1000.0 + std::f64::consts::LN_2);
+        close(log_sum_exp(&[-1000.0, -1e9]), -1000.0);
+        assert_eq!(log_sum_exp(&[]), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn dot_of_any_length() {
+        for length in 0..40 {
+            let a: Vec<f64> = (0..length).map(f64::from).collect();
+            let b: Vec<f64> = (0..length).map(|i| f64::from(i + 1)).collect();
+            let expected: f64 = a.iter().zip(&b).map(|(x, y)| x * y).sum();
+            assert_eq!(dot(&a, &b), expected);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Latent-variable models as exponential families: what a model must supply to be learnt from a stream.
+//!
+//! A model is `p(x, h | eta) = a(x, h) exp(<phi(eta), S(x, h)> - psi(eta))`. Online EM only needs to know how
+//! to hold the running mean `s` of the expected statistics, how a minibatch moves it, and which parameters
+//! `eta*(s)` follow from it (algorithms.md 1).
+
+pub mod alpha;
+pub mod lda;
+pub mod topics;
+pub mod view;
+
+use crate::random::Seed;
+
+/// A finite group of observations that is read once.
+pub trait Batch: Sync {
+    /// Number of observations.
+    fn len(&self) -> usize;
+    /// True if there is no observation.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Key of the random stream of observation `index`: its pass, and its place in the stream.
+    fn key(&self, index: usize) -> [u64; 2];
+}
+
+/// Expected sufficient statistics of one minibatch, for as much of the model as the minibatch touches.
+pub trait Expectation: Default + Send + Sync {
+    /// Becomes zero, shaped like `other`.
+    fn clear_like(&mut self, other: &Self);
+    /// `self += weight * other`; both belong to the same minibatch.
+    fn add(&mut self, weight: f64, other: &Self);
+    /// The name of a statistic that is not finite, if there is one.
+    fn not_finite(&self) -> Option<&'static str>;
+}
+
+/// A model that can be learnt by online EM.
+pub trait LatentModel: Send + Sync {
+    /// Observations.
+    type Batch: Batch;
+    /// `E[S(x, h) | x, eta]`, a mean over the minibatch.
+    type Expectation: Expectation;
+    /// The running statistics `s` together with `eta*(s)`, and the mean of the parameters if one is kept.
+    type State: Clone + Send + Sync;
+    /// The parameters as local inference reads them, for one minibatch.
+    type View: Default + Send + Sync;
+
+    /// A random start; the first minibatch may set scales.
+    fn initial(&self, first: &Self::Batch, seed: Seed) -> Self::State;
+
+    /// Parameters for `batch`. With `pending`, as if that expectation had already been blended in with that
+    /// weight: this is what boosted inference asks for.
+    fn view(
+        &self,
+        state: &Self::State,
+        pending: Option<(f64, &Self::Expectation)>,
+        batch: &Self::Batch,
+        out: &mut Self::View,
+    );
+
+    /// `s <- (1 - rho) s + rho fresh`, then `eta <- eta*(s)`: one step of online EM.
+    fn absorb(&self, state: &mut Self::State, rho: f64, fresh: &Self::Expectation, batch: &Self::Batch);
+
+    /// Takes the present parameters into the mean that is reported in the end.
+    fn remember(&self, state: &mut Self::State);
+}

@@ -1,0 +1,366 @@
+//! The statistics behind topics: expected counts of every (word, topic) pair, scaled lazily.
+//!
+//! Each update multiplies all counts by `1 - rho` but adds only to the words of the minibatch. Holding
+//! `s = scale * scaled` makes the multiplication a single number, so an update costs `K` times the distinct
+//! words of the minibatch, whatever the size of the vocabulary (algorithms.md 8.5).
+
+/// Below this scale the numbers are written out, long before they could lose digits.
+const SMALLEST_SCALE: f64 = 1e-100;
+/// With averaging, sums of `1 / total` must not lose their late terms against early ones.
+const SMALLEST_SCALE_AVERAGING: f64 = 1e-6;
+
+/// Running mean of the expected counts, word by word.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopicStats {
+    pub(crate) topics: usize,
+    pub(crate) scale: f64,
+    /// `words x topics`.
+    pub(crate) scaled: Vec<f64>,
+    /// Sums of `scaled` over words, one per topic.
+    pub(crate) totals: Vec<f64>,
+    pub(crate) average: Option<TopicAverage>,
+    /// The only words with counts, if they are few: makes the next reset cheap.
+    touched: Option<Vec<u32>>,
+}
+
+/// Running sum of `s / total` over updates, also held lazily: between two touches of a word its numerator is
+/// constant, so the sum over updates is `settled + scaled * inverse_totals`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopicAverage {
+    pub(crate) updates: u64,
+    /// `words x topics`.
+    pub(crate) settled: Vec<f64>,
+    /// Sums over updates of `1 / total`, one per topic.
+    pub(crate) inverse_totals: Vec<f64>,
+    /// Updates after which the topic had no counts at all, and so counted as uniform.
+    pub(crate) empty_updates: Vec<f64>,
+}
+
+impl TopicStats {
+    /// Statistics from `words x topics` expected counts.
+    pub fn new(topics: usize, counts: Vec<f64>, averaging: bool) -> Self {
+        let average = averaging.then(|| TopicAverage {
+            updates: 0,
+            settled: vec![0.0; counts.len()],
+            inverse_totals: vec![0.0; topics],
+            empty_updates: vec![0.0; topics],
+        });
+        let mut stats =
+            Self { topics, scale: 1.0, scaled: counts, totals: vec![0.0; topics], average, touched: None };
+        stats.recompute_totals();
+        stats
+    }
+
+    /// Number of words.
+    pub fn words(&self) -> usize {
+        self.scaled.len() / self.topics
+    }
+
+    /// Number of topics.
+    pub fn topics(&self) -> usize {
+        self.topics
+    }
+
+    /// `scaled` of one word; divide by [`Self::scaled_totals`] for probabilities.
+    pub fn scaled_row(&self, word: u32) -> &[f64] {
+        &self.scaled[word as usize * self.topics..][..self.topics]
+    }
+
+    /// Sums of the scaled rows.
+    pub fn scaled_totals(&self) -> &[f64] {
+        &self.totals
+    }
+
+    /// The factor between scaled and true statistics.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Expected tokens per document of each topic.
+    pub fn topic_tokens(&self) -> Vec<f64> {
+        self.totals.iter().map(|total| total * self.scale).collect()
+    }
+
+    /// `s <- (1 - rho) s + rho fresh`, where `fresh` has a row for each of `words` and the given column sums.
+    pub fn blend(&mut self, rho: f64, words: &[u32], fresh: &[f64], fresh_totals: &[f64]) {
+        if rho >= 1.0 {
+            self.reset(words);
+        } else {
+            self.scale *= 1.0 - rho;
+            self.touched = None;
+        }
+        let weight = rho / self.scale;
+        let settled = self
+            .average
+            .as_mut()
+            .map(|average| (average.settled.as_mut_slice(), average.inverse_totals.as_slice()));
+        add_rows(self.topics, words, 0, weight, fresh, &mut self.scaled, settled);
+        for (total, fresh) in self.totals.iter_mut().zip(fresh_totals) {
+            *total += weight * fresh;
+        }
+        let smallest = if self.average.is_some() { SMALLEST_SCALE_AVERAGING } else { SMALLEST_SCALE };
+        if self.scale < smallest {
+            self.rebase();
+        }
+    }
+
+    /// Takes the present probabilities into the running mean.
+    pub fn remember(&mut self) {
+        if let Some(average) = &mut self.average {
+            average.updates += 1;
+            for (k, &total) in self.totals.iter().enumerate() {
+                if total > 0.0 {
+                    average.inverse_totals[k] += 1.0 / total;
+                } else {
+                    average.empty_updates[k] += 1.0;
+                }
+            }
+        }
+    }
+
+    /// Writes the mean over the remembered updates of `s / total` for one word; false if there is none yet.
+    pub fn mean_share(&self, word: u32, out: &mut [f64]) -> bool {
+        let Some(average) = self.average.as_ref().filter(|average| average.updates > 0) else { return false };
+        let settled = &average.settled[word as usize * self.topics..][..self.topics];
+        let scaled = self.scaled_row(word);
+        let uniform = 1.0 / self.words() as f64;
+        for (k, out) in out.iter_mut().enumerate() {
+            let sum = settled[k] + scaled[k] * average.inverse_totals[k] + average.empty_updates[k] * uniform;
+            *out = sum / average.updates as f64;
+        }
+        true
+    }
+
+    /// All counts become zero; only `words` will have counts after the update that asked for it.
+    fn reset(&mut self, words: &[u32]) {
+        let previous = self.touched.take();
+        let rows: Vec<u32> = match previous {
+            Some(words) => words,
+            None => (0..self.words() as u32).collect(),
+        };
+        for word in rows {
+            self.settle(word);
+            let row = word as usize * self.topics..(word as usize + 1) * self.topics;
+            self.scaled[row].fill(0.0);
+        }
+        if let Some(average) = &mut self.average {
+            average.inverse_totals.fill(0.0);
+        }
+        self.totals.fill(0.0);
+        self.scale = 1.0;
+        self.touched = Some(words.to_vec());
+    }
+
+    /// Writes the lazy scale out into the numbers.
+    fn rebase(&mut self) {
+        for word in 0..self.words() as u32 {
+            self.settle(word);
+        }
+        if let Some(average) = &mut self.average {
+            average.inverse_totals.fill(0.0);
+        }
+        self.scaled.iter_mut().for_each(|value| *value *= self.scale);
+        self.scale = 1.0;
+        self.recompute_totals();
+    }
+
+    /// Moves what a word has contributed to the running mean from the lazy form into `settled`.
+    fn settle(&mut self, word: u32) {
+        if let Some(average) = &mut self.average {
+            let row = word as usize * self.topics..(word as usize + 1) * self.topics;
+            let scaled = &self.scaled[row.clone()];
+            for (k, settled) in average.settled[row].iter_mut().enumerate() {
+                *settled += scaled[k] * average.inverse_totals[k];
+            }
+        }
+    }
+
+    /// Sums again from the entries, which removes the drift of many additions.
+    fn recompute_totals(&mut self) {
+        self.totals.fill(0.0);
+        for row in self.scaled.chunks_exact(self.topics) {
+            for (total, value) in self.totals.iter_mut().zip(row) {
+                *total += value;
+            }
+        }
+    }
+}
+
+/// Rows handed to one thread at a time.
+const ROWS_PER_TASK: usize = 128;
+
+/// Adds `weight * fresh` to the rows of `words` (ascending). `scaled` and `settled` begin at row `base`.
+/// Splitting the work changes no bit: every row is touched by one addition.
+fn add_rows(
+    topics: usize,
+    words: &[u32],
+    base: usize,
+    weight: f64,
+    fresh: &[f64],
+    scaled: &mut [f64],
+    settled: Option<(&mut [f64], &[f64])>,
+) {
+    if words.len() > ROWS_PER_TASK {
+        let half = words.len() / 2;
+        let (left, right) = words.split_at(half);
+        let middle = right[0] as usize;
+        let (fresh_left, fresh_right) = fresh.split_at(half * topics);
+        let (scaled_left, scaled_right) = scaled.split_at_mut((middle - base) * topics);
+        let (settled_left, settled_right) = match settled {
+            None => (None, None),
+            Some((settled, inverse)) => {
+                let (a, b) = settled.split_at_mut((middle - base) * topics);
+                (Some((a, inverse)), Some((b, inverse)))
+            }
+        };
+        rayon::join(
+            || add_rows(topics, left, base, weight, fresh_left, scaled_left, settled_left),
+            || add_rows(topics, right, middle, weight, fresh_right, scaled_right, settled_right),
+        );
+        return;
+    }
+    let mut settled = settled;
+    for (&word, fresh) in words.iter().zip(fresh.chunks_exact(topics)) {
+        let start = (word as usize - base) * topics;
+        if let Some((settled, inverse)) = &mut settled {
+            for ((settled, fresh), inverse) in settled[start..][..topics].iter_mut().zip(fresh).zip(*inverse)
+            {
+                // What is added now was not there in the updates remembered so far.
+                *settled -= weight * fresh * inverse;
+            }
+        }
+        for (scaled, fresh) in scaled[start..][..topics].iter_mut().zip(fresh) {
+            *scaled += weight * fresh;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Seed, Stream};
+
+    const TOPICS: usize = 3;
+    const WORDS: usize = 7;
+
+    /// The obvious twin: every number is written out at every step.
+    struct Eager {
+        s: Vec<f64>,
+        sum_of_shares: Vec<f64>,
+        updates: f64,
+    }
+
+    impl Eager {
+        fn blend(&mut self, rho: f64, words: &[u32], fresh: &[f64]) {
+            self.s.iter_mut().for_each(|value| *value *= 1.0 - rho);
+            for (i, &word) in words.iter().enumerate() {
+                for k in 0..TOPICS {
+                    self.s[word as usize * TOPICS + k] += rho * fresh[i * TOPICS + k];
+                }
+            }
+        }
+
+        fn total(&self, k: usize) -> f64 {
+            (0..WORDS).map(|w| self.s[w * TOPICS + k]).sum()
+        }
+
+        fn remember(&mut self) {
+            self.updates += 1.0;
+            for w in 0..WORDS {
+                for k in 0..TOPICS {
+                    let total = self.total(k);
+                    self.sum_of_shares[w * TOPICS + k] +=
+                        if total > 0.0 { self.s[w * TOPICS + k] / total } else { 1.0 / WORDS as f64 };
+                }
+            }
+        }
+    }
+
+    fn random_fresh(random: &mut Stream) -> (Vec<u32>, Vec<f64>, Vec<f64>) {
+        let words: Vec<u32> = (0..WORDS as u32).filter(|_| random.uniform() < 0.4).collect();
+        let fresh: Vec<f64> = (0..words.len() * TOPICS).map(|_| random.uniform()).collect();
+        let totals = (0..TOPICS).map(|k| fresh.iter().skip(k).step_by(TOPICS).sum()).collect();
+        (words, fresh, totals)
+    }
+
+    /// 3000 updates with rebases and resets: lazy and eager agree, with and without averaging.
+    fn compare(averaging: bool, rho: impl Fn(usize) -> f64) {
+        let mut random = Seed(5).stream(Purpose::Initial, [0, 0]);
+        let start: Vec<f64> = (0..WORDS * TOPICS).map(|_| random.uniform()).collect();
+        let mut lazy = TopicStats::new(TOPICS, start.clone(), averaging);
+        let mut eager = Eager { s: start, sum_of_shares: vec![0.0; WORDS * TOPICS], updates: 0.0 };
+        for step in 1..=3000 {
+            let (words, fresh, totals) = random_fresh(&mut random);
+            lazy.blend(rho(step), &words, &fresh, &totals);
+            eager.blend(rho(step), &words, &fresh);
+            if step >= 10 {
+                lazy.remember();
+                eager.remember();
+            }
+        }
+        let mut shares = [0.0; TOPICS];
+        for w in 0..WORDS {
+            assert_eq!(lazy.mean_share(w as u32, &mut shares), averaging);
+            for k in 0..TOPICS {
+                let expected = eager.s[w * TOPICS + k];
+                let found = lazy.scaled_row(w as u32)[k] * lazy.scale();
+                assert!((found - expected).abs() <= 1e-10 * expected.abs(), "{found} is not {expected}");
+                if averaging {
+                    let expected = eager.sum_of_shares[w * TOPICS + k] / eager.updates;
+                    assert!(
+                        (shares[k] - expected).abs() <= 1e-10 * expected,
+                        "{} is not {expected}",
+                        shares[k]
+                    );
+                }
+            }
+        }
+        for (k, tokens) in lazy.topic_tokens().into_iter().enumerate() {
+            assert!((tokens - eager.total(k)).abs() <= 1e-10 * tokens);
+        }
+    }
+
+    #[test]
+    fn lazy_equals_eager() {
+        for averaging in [false, true] {
+            compare(averaging, |step| 1.0 / (step as f64).sqrt());
+            compare(averaging, |_| 0.3);
+            compare(averaging, |step| 1.0 / step as f64);
+            compare(averaging, |_| 1.0);
+            compare(averaging, |step| if step % 7 == 0 { 1.0 } else { 0.01 });
+        }
+    }
+
+    #[test]
+    fn blending_with_weight_one_replaces() {
+        let mut random = Seed(6).stream(Purpose::Initial, [0, 0]);
+        let mut stats = TopicStats::new(TOPICS, vec![1.0; WORDS * TOPICS], false);
+        for _ in 0..3 {
+            let (words, fresh, totals) = random_fresh(&mut random);
+            stats.blend(1.0, &words, &fresh, &totals);
+            let mut expected = vec![0.0; WORDS * TOPICS];
+            for (i, &word) in words.iter().enumerate() {
+                expected[word as usize * TOPICS..][..TOPICS].copy_from_slice(&fresh[i * TOPICS..][..TOPICS]);
+            }
+            assert_eq!(stats.scaled, expected);
+            assert_eq!(stats.totals, totals);
+        }
+    }
+
+    /// More words than one task holds: splitting over threads changes nothing.
+    #[test]
+    fn splitting_rows_changes_no_bit() {
+        let words: Vec<u32> = (0..1000).map(|w| 2 * w + 1).collect();
+        let fresh: Vec<f64> = (0..1000 * TOPICS).map(|i| 1.0 / (1.0 + i as f64)).collect();
+        let totals = vec![1.0; TOPICS];
+        let mut stats = TopicStats::new(TOPICS, vec![0.1; 2002 * TOPICS], true);
+        let mut expected = stats.scaled.clone();
+        stats.blend(0.5, &words, &fresh, &totals);
+        for (i, &word) in words.iter().enumerate() {
+            for k in 0..TOPICS {
+                expected[word as usize * TOPICS + k] += 0.5 / 0.5 * fresh[i * TOPICS + k];
+            }
+        }
+        assert_eq!(stats.scaled, expected);
+    }
+}

@@ -1,0 +1,210 @@
+//! The one driver: minibatch after minibatch of online EM, whatever the model and its local inference.
+
+use crate::averaging::Averaging;
+use crate::error::{Error, Result};
+use crate::inference::LocalInference;
+use crate::model::{Batch, Expectation, LatentModel};
+use crate::random::{Purpose, Seed};
+use crate::schedule::{Step, StepSize};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
+/// How the driver runs, independent of model and inference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Run {
+    /// Weight of each minibatch.
+    pub step: StepSize,
+    /// Which parameters are reported.
+    pub averaging: Averaging,
+    /// Refresh the parameters after every local pass instead of after every minibatch.
+    pub boost: bool,
+    /// Documents in a full minibatch.
+    pub batch: u64,
+    /// Seed of all random streams.
+    pub seed: Seed,
+    /// Worker threads; never changes a result.
+    pub threads: usize,
+}
+
+/// Online EM for the model `M` with the E-step `L` (algorithms.md 1.4).
+pub struct Online<M: LatentModel, L: LocalInference<M>> {
+    model: M,
+    local: L,
+    run: Run,
+    pool: ThreadPool,
+    clock: Step,
+    state: Option<M::State>,
+    view: M::View,
+    fresh: M::Expectation,
+    window: M::Expectation,
+    latents: Vec<L::Latent>,
+    scratch: Mutex<Vec<L::Scratch>>,
+}
+
+impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
+    /// A run that has seen nothing yet.
+    pub fn new(model: M, local: L, run: Run) -> Result<Self> {
+        run.step.validate()?;
+        let threads = run.threads.max(1);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+            Error::setting("threads", format!("cannot start {threads} threads: {error}"), "ask for fewer")
+        })?;
+        Ok(Self {
+            model,
+            local,
+            run,
+            pool,
+            clock: Step::default(),
+            state: None,
+            view: M::View::default(),
+            fresh: M::Expectation::default(),
+            window: M::Expectation::default(),
+            latents: Vec::new(),
+            scratch: Mutex::default(),
+        })
+    }
+
+    /// Goes on from a state that was saved.
+    pub fn resume(&mut self, state: M::State, clock: Step) {
+        self.state = Some(state);
+        self.clock = clock;
+    }
+
+    /// The model.
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// Statistics and parameters; `None` before the first minibatch.
+    pub fn state(&self) -> Option<&M::State> {
+        self.state.as_ref()
+    }
+
+    /// Updates made and observations seen.
+    pub fn clock(&self) -> Step {
+        self.clock
+    }
+
+    /// Runs `work` on the threads of this run.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
+    /// Learns from one minibatch and returns its weight rho. An error leaves the state as it was.
+    pub fn partial_fit(&mut self, batch: &M::Batch) -> Result<f64> {
+        let step = Step {
+            update: self.clock.update + 1,
+            batch: batch.len() as u64,
+            seen: self.clock.seen + batch.len() as u64,
+        };
+        if batch.is_empty() {
+            return Ok(0.0);
+        }
+        let rho = self.run.step.rho(&step, self.run.batch);
+        let (model, run) = (&self.model, self.run);
+        let mut state = match self.state.take() {
+            Some(state) => state,
+            None => self.pool.install(|| model.initial(batch, run.seed)),
+        };
+        let e_step = EStep {
+            model,
+            local: &self.local,
+            run: &self.run,
+            batch,
+            state: &state,
+            view: &mut self.view,
+            fresh: &mut self.fresh,
+            latents: &mut self.latents,
+            scratch: &self.scratch,
+        };
+        let window = &mut self.window;
+        self.pool.install(|| if run.boost { e_step.boosted(rho, window) } else { e_step.plain() });
+        if let Some(statistic) = self.fresh.not_finite() {
+            self.state = Some(state);
+            return Err(Error::NotFinite { update: step.update, statistic });
+        }
+        let fresh = &self.fresh;
+        self.state = Some(self.pool.install(|| {
+            model.absorb(&mut state, rho, fresh, batch);
+            if run.averaging.includes(step.update) {
+                model.remember(&mut state);
+            }
+            state
+        }));
+        self.clock = step;
+        Ok(rho)
+    }
+}
+
+/// The E-step of one minibatch.
+struct EStep<'a, M: LatentModel, L: LocalInference<M>> {
+    model: &'a M,
+    local: &'a L,
+    run: &'a Run,
+    batch: &'a M::Batch,
+    state: &'a M::State,
+    view: &'a mut M::View,
+    fresh: &'a mut M::Expectation,
+    latents: &'a mut Vec<L::Latent>,
+    scratch: &'a Mutex<Vec<L::Scratch>>,
+}
+
+impl<M: LatentModel, L: LocalInference<M>> EStep<'_, M, L> {
+    /// All passes with the parameters as they were before the minibatch.
+    fn plain(self) {
+        self.model.view(self.state, None, self.batch, self.view);
+        let (local, view, batch, passes) = (self.local, &*self.view, self.batch, self.local.passes());
+        let seed = self.run.seed;
+        for_each(self.latents, batch.len(), self.scratch, |index, latent, scratch| {
+            local.begin(view, batch, index, latent, seed.stream(Purpose::Local, batch.key(index)));
+            local.advance(view, batch, index, latent, scratch, 0..passes, local.first_kept());
+        });
+        local.expect(view, batch, self.latents, self.fresh);
+    }
+
+    /// After each pass, the parameters as if the minibatch were already absorbed with what is known of it:
+    /// the latest pass while burning in, the mean over the kept passes so far afterwards (algorithms.md 1.3).
+    fn boosted(self, rho: f64, window: &mut M::Expectation) {
+        let (local, batch, seed) = (self.local, self.batch, self.run.seed);
+        self.model.view(self.state, None, batch, self.view);
+        for pass in 0..local.passes() {
+            let view = &*self.view;
+            for_each(self.latents, batch.len(), self.scratch, |index, latent, scratch| {
+                if pass == 0 {
+                    local.begin(view, batch, index, latent, seed.stream(Purpose::Local, batch.key(index)));
+                }
+                local.advance(view, batch, index, latent, scratch, pass..pass + 1, 0);
+            });
+            local.expect(view, batch, self.latents, self.fresh);
+            if pass >= local.first_kept() {
+                if pass == local.first_kept() {
+                    window.clear_like(self.fresh);
+                }
+                window.add(1.0, self.fresh);
+                self.fresh.clear_like(window);
+                self.fresh.add(1.0 / (pass + 1 - local.first_kept()) as f64, window);
+            }
+            if pass + 1 < local.passes() {
+                self.model.view(self.state, Some((rho, self.fresh)), batch, self.view);
+            }
+        }
+    }
+}
+
+/// Calls `work` for every observation on all threads, each time with a scratch space that nobody else uses.
+fn for_each<L: Default + Send, S: Default + Send>(
+    latents: &mut Vec<L>,
+    observations: usize,
+    scratch: &Mutex<Vec<S>>,
+    work: impl Fn(usize, &mut L, &mut S) + Sync,
+) {
+    let spare = || scratch.lock().unwrap_or_else(PoisonError::into_inner);
+    latents.resize_with(observations, L::default);
+    latents.par_iter_mut().with_max_len(1).enumerate().for_each(|(index, latent)| {
+        let taken = spare().pop();
+        let mut mine = taken.unwrap_or_default();
+        work(index, latent, &mut mine);
+        spare().push(mine);
+    });
+}
