@@ -5,7 +5,9 @@
 //! `eta*(s)` follow from it (algorithms.md 1).
 
 pub mod alpha;
+pub mod cholesky;
 pub mod lda;
+pub mod observations;
 pub mod topics;
 pub mod view;
 
