@@ -6,8 +6,12 @@
 
 pub mod alpha;
 pub mod cholesky;
+pub mod gaussian_mixture;
 pub mod lda;
+pub mod mixture;
 pub mod observations;
+pub mod poisson_mixture;
+mod split;
 pub mod topics;
 pub mod view;
 
