@@ -35,7 +35,9 @@ impl Seed {
     pub fn stream(self, purpose: Purpose, key: [u64; 2]) -> Stream {
         let mut mixed = mix(self.0 ^ 0x6a09_e667_f3bc_c908);
         for part in [purpose as u64, key[0], key[1]] {
-            mixed = mix(mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mix(part.wrapping_add(0x3c6e_f372_fe94_f82b)));
+            mixed = mix(
+                mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mix(part.wrapping_add(0x3c6e_f372_fe94_f82b))
+            );
         }
         Stream(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
@@ -136,7 +138,9 @@ impl Stream {
             *value = libm::exp(*value - largest);
             total += *value;
         }
-        out.iter_mut().for_each(|value| *value /= total);
+        for value in out.iter_mut() {
+            *value /= total;
+        }
     }
 
     /// Index drawn with the given weights (linear scan; the last positive weight catches rounding).
