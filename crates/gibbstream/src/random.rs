@@ -175,3 +175,6 @@ impl Stream {
         count
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;
