@@ -4,6 +4,8 @@ pub mod corpus;
 
 pub mod random;
 
+pub mod npy;
+
 pub mod error;
 
 pub use error::{Error, Result};
