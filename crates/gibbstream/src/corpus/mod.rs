@@ -4,8 +4,10 @@
 //! the length of the stream.
 
 mod minibatch;
+mod synthetic;
 
 pub use minibatch::{Entry, Minibatch};
+pub use synthetic::{Length, Synthetic, Truth};
 
 use crate::error::Result;
 
