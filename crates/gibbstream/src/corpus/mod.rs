@@ -5,9 +5,11 @@
 
 mod minibatch;
 mod synthetic;
+mod themes;
 
 pub use minibatch::{Entry, Minibatch};
 pub use synthetic::{Length, Synthetic, Truth};
+pub use themes::themes;
 
 use crate::error::Result;
 
