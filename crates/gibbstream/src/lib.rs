@@ -16,6 +16,8 @@ pub mod math;
 
 pub mod random;
 
+pub mod npy;
+
 pub mod error;
 
 pub use error::{Error, Result};

@@ -138,7 +138,9 @@ impl Stream {
             *value = libm::exp(*value - largest);
             total += *value;
         }
-        out.iter_mut().for_each(|value| *value /= total);
+        for value in out.iter_mut() {
+            *value /= total;
+        }
     }
 
     /// Index drawn with the given weights (linear scan; the last positive weight catches rounding).
@@ -173,3 +175,6 @@ impl Stream {
         count
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -4,8 +4,14 @@
 //! the length of the stream.
 
 mod minibatch;
+mod synthetic;
+mod themes;
+mod uci_writer;
 
 pub use minibatch::{Entry, Minibatch};
+pub use synthetic::{Length, Synthetic, Truth};
+pub use themes::themes;
+pub use uci_writer::{UciSize, write_uci};
 
 use crate::error::Result;
 
