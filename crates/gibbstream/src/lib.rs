@@ -10,13 +10,19 @@ pub mod schedule;
 
 pub mod averaging;
 
+pub mod method;
+
 pub mod online;
+
+pub mod trainer;
 
 pub mod math;
 
 pub mod random;
 
 pub mod npy;
+
+mod new_file;
 
 pub mod error;
 

@@ -2,13 +2,10 @@
 //!
 //! Values are written as they come, so an array of any size needs no memory.
 
-use std::fs;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-use tempfile::NamedTempFile;
+use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::new_file::NewFile;
 
 /// NumPy 1 refuses arrays of more dimensions than this.
 const MOST_DIMENSIONS: usize = 32;
@@ -67,51 +64,10 @@ fn header(shape: &[usize]) -> Vec<u8> {
     bytes
 }
 
-/// A file that appears under its name only when it is complete: it is written beside its place and then renamed;
-/// dropped before [`NewFile::finish`], it disappears.
-pub(crate) struct NewFile {
-    path: PathBuf,
-    file: BufWriter<NamedTempFile>,
-}
-
-impl NewFile {
-    /// Opens a temporary file in the folder of `path`.
-    pub(crate) fn create(path: &Path) -> Result<Self> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".gibbstream-");
-        // Temporary files are private; this one becomes an ordinary file of the user.
-        #[cfg(unix)]
-        builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
-        let file = builder.tempfile_in(folder).map_err(|source| Error::io(path, "create", source))?;
-        Ok(Self { path: path.to_path_buf(), file: BufWriter::with_capacity(1 << 16, file) })
-    }
-
-    /// Appends `bytes`.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).map_err(|source| Error::io(&self.path, "write", source))
-    }
-
-    /// The file as a plain writer, for encoders.
-    pub(crate) fn writer(&mut self) -> &mut impl Write {
-        &mut self.file
-    }
-
-    /// Makes the content durable and gives the file its name.
-    pub(crate) fn finish(self) -> Result<()> {
-        let Self { path, file } = self;
-        let put = || {
-            let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-            file.as_file().sync_all()?;
-            file.persist(&path).map_err(|refused| refused.error)?;
-            Ok(())
-        };
-        put().map_err(|source| Error::io(path.clone(), "write", source))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::io::Write;
     use std::process::Command;
 
     use super::*;

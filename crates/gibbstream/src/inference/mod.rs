@@ -3,6 +3,7 @@
 pub mod chain;
 pub mod exact;
 pub mod gibbs;
+pub mod mixtures;
 
 use crate::model::LatentModel;
 use crate::random::Stream;

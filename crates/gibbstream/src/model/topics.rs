@@ -51,6 +51,17 @@ impl TopicStats {
         stats
     }
 
+    /// Statistics as they were saved.
+    pub(crate) fn from_parts(
+        topics: usize,
+        scale: f64,
+        scaled: Vec<f64>,
+        totals: Vec<f64>,
+        average: Option<TopicAverage>,
+    ) -> Self {
+        Self { topics, scale, scaled, totals, average, touched: None }
+    }
+
     /// Number of words.
     pub fn words(&self) -> usize {
         self.scaled.len() / self.topics
