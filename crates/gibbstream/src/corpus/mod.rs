@@ -3,6 +3,11 @@
 //! Every reader is an iterator of documents that holds one document at a time, so memory does not depend on
 //! the length of the stream.
 
+// Bytes to lines.
+mod source;
+
+mod lines;
+
 mod minibatch;
 
 pub use minibatch::{Entry, Minibatch};
