@@ -8,7 +8,22 @@ mod source;
 
 mod lines;
 
+// Text to numbered words.
+mod tokenizer;
+
+mod stop_words;
+
+mod vocabulary;
+
+mod word_counts;
+
 mod minibatch;
+
+pub use stop_words::StopWords;
+pub use tokenizer::Tokenizer;
+
+pub use vocabulary::Vocabulary;
+pub use word_counts::{VocabularyCounter, VocabularyLimits};
 
 pub use minibatch::{Entry, Minibatch};
 
