@@ -17,6 +17,24 @@ mod vocabulary;
 
 mod word_counts;
 
+// Lines to documents, by format.
+mod bag;
+
+mod text;
+
+mod json_lines;
+
+mod uci;
+
+mod uci_files;
+
+// Inputs to one stream of documents.
+mod input;
+
+mod stream;
+
+mod reader;
+
 mod minibatch;
 
 pub use stop_words::StopWords;
@@ -24,6 +42,8 @@ pub use tokenizer::Tokenizer;
 
 pub use vocabulary::Vocabulary;
 pub use word_counts::{VocabularyCounter, VocabularyLimits};
+
+pub use reader::{Format, Inputs, ResolvedInputs};
 
 pub use minibatch::{Entry, Minibatch};
 
