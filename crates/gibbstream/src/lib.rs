@@ -12,6 +12,8 @@ pub mod averaging;
 
 pub mod online;
 
+pub mod evaluation;
+
 pub mod math;
 
 pub mod random;
