@@ -10,7 +10,19 @@ pub mod schedule;
 
 pub mod averaging;
 
+pub mod method;
+
 pub mod online;
+
+pub mod trainer;
+
+pub mod evaluation;
+
+pub mod model_file;
+
+pub mod npy;
+
+mod new_file;
 
 pub mod math;
 

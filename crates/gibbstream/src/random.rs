@@ -22,6 +22,8 @@ pub enum Purpose {
     SyntheticTruth = 5,
     /// Synthetic documents.
     SyntheticDocument = 6,
+    /// Noise of Langevin moves.
+    Langevin = 7,
 }
 
 /// The seed of a run.
@@ -138,7 +140,9 @@ impl Stream {
             *value = libm::exp(*value - largest);
             total += *value;
         }
-        out.iter_mut().for_each(|value| *value /= total);
+        for value in out.iter_mut() {
+            *value /= total;
+        }
     }
 
     /// Index drawn with the given weights (linear scan; the last positive weight catches rounding).
@@ -173,3 +177,6 @@ impl Stream {
         count
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::inference::exact::Tractable;
 use crate::math::log_sum_exp;
 use crate::random::{Purpose, Seed};
+use crate::schedule::Step;
 use rayon::prelude::*;
 use std::fmt::Debug;
 
@@ -312,28 +313,29 @@ impl<F: Family> LatentModel for Mixture<F> {
     fn view(
         &self,
         state: &MixtureState,
-        pending: Option<(f64, &MixtureExpectation)>,
+        at: &Step,
+        pending: Option<&MixtureExpectation>,
         batch: &F::Batch,
         out: &mut MixtureView<F>,
     ) {
         self.checked(batch);
-        let Some((rho, fresh)) = pending else {
+        let Some(fresh) = pending else {
             return self.fill(&state.pivot, &state.parameters, out);
         };
         let mut statistics = state.statistics.clone();
-        statistics.blend(rho, fresh);
+        statistics.blend(at.rho, fresh);
         let mut parameters = state.parameters.clone();
         self.update(state.updates + 1, &state.pivot, &statistics, &mut parameters);
         self.fill(&state.pivot, &parameters, out);
     }
 
-    fn absorb(&self, state: &mut MixtureState, rho: f64, fresh: &MixtureExpectation, _: &F::Batch) {
-        state.statistics.blend(rho, fresh);
+    fn absorb(&self, state: &mut MixtureState, step: &Step, fresh: &MixtureExpectation, _: &F::Batch) {
+        state.statistics.blend(step.rho, fresh);
         state.updates += 1;
         self.update(state.updates, &state.pivot, &state.statistics, &mut state.parameters);
     }
 
-    fn remember(&self, state: &mut MixtureState) {
+    fn remember(&self, state: &mut MixtureState, _: &Step) {
         for (sums, values) in [
             (&mut state.sum.weights, &state.parameters.weights),
             (&mut state.sum.components, &state.parameters.components),

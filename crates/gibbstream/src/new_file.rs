@@ -1,0 +1,57 @@
+//! Files that are replaced whole or not at all.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::error::{Error, Result};
+
+/// A file that appears under its name only when it is complete: it is written beside its place and then renamed;
+/// dropped before [`NewFile::finish`], it disappears.
+pub(crate) struct NewFile {
+    path: PathBuf,
+    file: BufWriter<NamedTempFile>,
+}
+
+impl NewFile {
+    /// Opens a temporary file in the folder of `path`.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".gibbstream-");
+        // Temporary files are private; this one becomes an ordinary file of the user.
+        #[cfg(unix)]
+        builder.permissions(<std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
+        let file =
+            builder.tempfile_in(folder_of(path)).map_err(|source| Error::io(path, "create", source))?;
+        Ok(Self { path: path.to_path_buf(), file: BufWriter::with_capacity(1 << 16, file) })
+    }
+
+    /// Appends `bytes`.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(|source| Error::io(&self.path, "write", source))
+    }
+
+    /// The file as a plain writer, for encoders.
+    pub(crate) fn writer(&mut self) -> &mut impl Write {
+        &mut self.file
+    }
+
+    /// Makes the content durable and gives the file its name.
+    pub(crate) fn finish(self) -> Result<()> {
+        let Self { path, file } = self;
+        let put = || {
+            let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+            file.as_file().sync_all()?;
+            file.persist(&path).map_err(|refused| refused.error)?;
+            // The new name must reach the disk too; an error from here on means the old or the new file, whole.
+            File::open(folder_of(&path))?.sync_all()
+        };
+        put().map_err(|source| Error::io(path.clone(), "write", source))
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,217 @@
+//! Training a topic model from settings: names become types here, once.
+
+use crate::corpus::Minibatch;
+use crate::error::{Error, Result};
+use crate::inference::LocalInference;
+use crate::inference::chain::Move;
+use crate::inference::gibbs::Gibbs;
+use crate::inference::mean_field::MeanField;
+use crate::method::{Local, Method};
+use crate::model::alpha::smallest_entry;
+use crate::model::lda::{Lda, LdaState, Topics};
+use crate::online::{Online, Run};
+use crate::random::Seed;
+use crate::schedule::Step;
+use serde::{Deserialize, Serialize};
+
+/// Everything that decides what is learnt, apart from the documents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Name of the method that `method` was made from.
+    pub name: String,
+    /// How to learn.
+    pub method: Method,
+    /// Number of topics K.
+    pub topics: usize,
+    /// Size of the vocabulary V.
+    pub vocabulary: usize,
+    /// Documents in a full minibatch.
+    pub batch: usize,
+    /// Seed of all random streams.
+    pub seed: Seed,
+}
+
+/// The largest number of topics that is accepted.
+pub const MAX_TOPICS: usize = 1_000_000;
+
+impl Settings {
+    /// Refuses settings that make no sense, before anything is allocated.
+    pub fn validate(&self) -> Result<()> {
+        if self.topics == 0 || self.topics > MAX_TOPICS {
+            let problem = format!("{} is not a number of topics", self.topics);
+            return Err(Error::setting(
+                "topics",
+                problem,
+                format!("choose a number from 1 to {MAX_TOPICS}, such as 100"),
+            ));
+        }
+        if self.vocabulary == 0 {
+            return Err(Error::setting(
+                "vocabulary",
+                "there are no words",
+                "check the input and its filters",
+            ));
+        }
+        if self.batch == 0 {
+            return Err(Error::setting("batch", "a minibatch has at least one document", "choose 1 or more"));
+        }
+        self.method.validate()
+    }
+
+    /// The model that these settings describe.
+    pub fn model(&self) -> Lda {
+        Lda {
+            topics: self.topics,
+            vocabulary: self.vocabulary,
+            rule: self.method.global,
+            alpha: self.method.alpha,
+            alpha_floor: smallest_entry(self.topics, self.method.local == Local::MeanField),
+            start: self.method.start,
+            averaging: self.method.averaging.is_on(),
+            seed: self.seed,
+        }
+    }
+}
+
+/// What has been learnt so far, and from how much.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Learnt {
+    /// Statistics and parameters.
+    pub state: LdaState,
+    /// Updates made and documents seen.
+    pub clock: Step,
+    /// Tokens seen.
+    pub tokens: u64,
+    /// Tokens seen of each word: the unigram baseline.
+    pub word_counts: Vec<u64>,
+}
+
+/// The driver with its type parameters hidden: one virtual call per minibatch.
+trait Learner: Send {
+    fn partial_fit(&mut self, batch: &Minibatch) -> Result<Step>;
+    fn state(&self) -> Option<&LdaState>;
+    fn clock(&self) -> Step;
+    fn resume(&mut self, state: LdaState, clock: Step);
+    fn parameters(&self) -> Option<Topics>;
+}
+
+impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
+    fn partial_fit(&mut self, batch: &Minibatch) -> Result<Step> {
+        Online::partial_fit(self, batch)
+    }
+
+    fn state(&self) -> Option<&LdaState> {
+        Online::state(self)
+    }
+
+    fn clock(&self) -> Step {
+        Online::clock(self)
+    }
+
+    fn resume(&mut self, state: LdaState, clock: Step) {
+        Online::resume(self, state, clock);
+    }
+
+    fn parameters(&self) -> Option<Topics> {
+        self.state().map(|state| self.install(|| self.model().parameters(state, &self.clock())))
+    }
+}
+
+/// Learns topics, minibatch after minibatch.
+pub struct Trainer {
+    settings: Settings,
+    learner: Box<dyn Learner>,
+    tokens: u64,
+    word_counts: Vec<u64>,
+}
+
+impl Trainer {
+    /// A trainer that has seen nothing; `threads` never changes a result.
+    pub fn new(settings: Settings, threads: usize) -> Result<Self> {
+        settings.validate()?;
+        let method = settings.method;
+        let run = Run {
+            step: method.step,
+            averaging: method.averaging,
+            boost: method.boost,
+            batch: settings.batch as u64,
+            seed: settings.seed,
+            threads,
+        };
+        let (model, sweeps) = (settings.model(), method.sweeps);
+        let learner: Box<dyn Learner> = match method.local {
+            Local::Gibbs { window, statistic } => {
+                let local = Gibbs { sweeps, window, statistic, transition: Move::Gibbs };
+                Box::new(Online::new(model, local, run)?)
+            }
+            Local::MetropolisHastings { window, statistic } => {
+                let local = Gibbs { sweeps, window, statistic, transition: Move::MetropolisHastings };
+                Box::new(Online::new(model, local, run)?)
+            }
+            Local::MeanField => Box::new(Online::new(model, MeanField { iterations: sweeps }, run)?),
+        };
+        Ok(Self { learner, tokens: 0, word_counts: vec![0; settings.vocabulary], settings })
+    }
+
+    /// A trainer that goes on where `learnt` stopped.
+    pub fn resume(settings: Settings, learnt: Learnt, threads: usize) -> Result<Self> {
+        let mut trainer = Self::new(settings, threads)?;
+        trainer.learner.resume(learnt.state, learnt.clock);
+        trainer.tokens = learnt.tokens;
+        trainer.word_counts = learnt.word_counts;
+        Ok(trainer)
+    }
+
+    /// Learns from one minibatch.
+    pub fn partial_fit(&mut self, batch: &Minibatch) -> Result<Step> {
+        let step = self.learner.partial_fit(batch)?;
+        self.tokens += batch.tokens();
+        for index in 0..batch.len() {
+            for entry in batch.document(index) {
+                self.word_counts[batch.words()[entry.word as usize] as usize] += u64::from(entry.count);
+            }
+        }
+        Ok(step)
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Updates made and documents seen.
+    pub fn clock(&self) -> Step {
+        self.learner.clock()
+    }
+
+    /// Tokens seen.
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// Tokens seen of each word.
+    pub fn word_counts(&self) -> &[u64] {
+        &self.word_counts
+    }
+
+    /// The Dirichlet parameter after the last update; `None` before the first.
+    pub fn alpha(&self) -> Option<&[f64]> {
+        self.learner.state().map(|state| state.alpha.alpha.as_slice())
+    }
+
+    /// The parameters to report; `None` before the first update.
+    pub fn topics(&self) -> Option<Topics> {
+        self.learner.parameters()
+    }
+
+    /// What has been learnt; `None` before the first update.
+    pub fn learnt(&self) -> Option<Learnt> {
+        Some(Learnt {
+            state: self.learner.state()?.clone(),
+            clock: self.clock(),
+            tokens: self.tokens,
+            word_counts: self.word_counts.clone(),
+        })
+    }
+}
