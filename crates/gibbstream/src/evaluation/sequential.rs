@@ -52,7 +52,7 @@ impl Sequential {
         let mut random = seed.stream(Purpose::Evaluation, [key, 0]);
         random.shuffle(&mut tokens);
         let words = document.iter().map(|entry| entry.word);
-        particles.begin(view, words, self.particles, seed, key, random);
+        particles.begin(view, &words, self.particles, seed, key, random);
         let result = self.walk(view, &tokens, particles);
         particles.tokens = tokens;
         result
@@ -70,7 +70,7 @@ impl Sequential {
         particles: &mut Particles,
     ) -> f64 {
         let random = seed.stream(Purpose::Evaluation, [key, 0]);
-        particles.begin(view, words.iter().copied(), self.particles, seed, key, random);
+        particles.begin(view, &words.iter().copied(), self.particles, seed, key, random);
         self.walk(view, tokens, particles)
     }
 
@@ -111,7 +111,7 @@ impl Particles {
     fn begin(
         &mut self,
         view: &TopicView,
-        words: impl Iterator<Item = u32> + Clone,
+        words: &(impl Iterator<Item = u32> + Clone),
         particles: usize,
         seed: Seed,
         key: u64,
