@@ -3,10 +3,50 @@
 //! Every reader is an iterator of documents that holds one document at a time, so memory does not depend on
 //! the length of the stream.
 
+// Bytes to lines.
+mod source;
+
+mod lines;
+
+// Text to numbered words.
+mod tokenizer;
+
+mod stop_words;
+
+mod vocabulary;
+
+mod word_counts;
+
+// Lines to documents, by format.
+mod bag;
+
+mod text;
+
+mod json_lines;
+
+mod uci;
+
+mod uci_files;
+
+// Inputs to one stream of documents.
+mod input;
+
+mod stream;
+
+mod reader;
+
 mod minibatch;
 mod synthetic;
 mod themes;
 mod uci_writer;
+
+pub use stop_words::StopWords;
+pub use tokenizer::Tokenizer;
+
+pub use vocabulary::Vocabulary;
+pub use word_counts::{VocabularyCounter, VocabularyLimits};
+
+pub use reader::{Format, Inputs, ResolvedInputs};
 
 pub use minibatch::{Entry, Minibatch};
 pub use synthetic::{Length, Synthetic, Truth};

@@ -1,0 +1,207 @@
+//! One input whose format is known: where its bytes come from, and how often they can be read.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tempfile::{NamedTempFile, TempPath};
+
+use super::json_lines::{Fields, JsonLinesReader};
+use super::lines::Lines;
+use super::reader::Format;
+use super::source::{Source, is_stdin};
+use super::stream::{DocumentReader, no_documents};
+use super::text::TextReader;
+use super::tokenizer::Tokenizer;
+use super::uci::{Header, UciReader};
+use super::uci_files::{UciFiles, is_docword, uncompressed};
+use super::vocabulary::Vocabulary;
+use crate::error::{Error, Place, Result};
+
+/// Bytes that decide the format.
+const PEEKED_BYTES: usize = 4096;
+
+/// An input that exists and has a format.
+pub(super) struct Input {
+    name: PathBuf,
+    content: Content,
+    origin: Mutex<Origin>,
+}
+
+/// What an input contains.
+pub(super) enum Content {
+    Text,
+    JsonLines,
+    /// Counts with a vocabulary of their own; the number of documents is known unless the input cannot be
+    /// read twice.
+    Uci {
+        vocabulary: Vocabulary,
+        vocabulary_file: PathBuf,
+        documents: Option<u64>,
+    },
+}
+
+enum Origin {
+    File(PathBuf),
+    /// Standard input or a pipe, until it is read.
+    Once(Option<Box<Lines>>),
+    Spooled(TempPath),
+}
+
+impl Input {
+    /// Finds the files and the format. `vocabulary_file` is for counts that have no vocabulary beside them.
+    pub fn resolve(path: &Path, format: Format, vocabulary_file: Option<&Path>) -> Result<Self> {
+        let counts_possible = matches!(format, Format::Auto | Format::Uci);
+        if is_stdin(path) {
+            let files = UciFiles { docword: path.to_path_buf(), vocabulary: None };
+            return Self::once(path, format, &files, vocabulary_file);
+        }
+        match path.metadata() {
+            Err(error) => match UciFiles::with_prefix(path).filter(|_| counts_possible) {
+                Some(files) => Self::counts(&files, vocabulary_file),
+                None => Err(Error::io(path, "open", error)),
+            },
+            Ok(found) if found.is_dir() && counts_possible => {
+                Self::counts(&UciFiles::in_folder(path)?, vocabulary_file)
+            }
+            Ok(found) if found.is_file() || found.is_dir() => {
+                let mut lines = Lines::new(Source::open(path)?)?;
+                let content = match recognise(path, format, &mut lines)? {
+                    Format::Uci => return Self::counts(&UciFiles::of_docword(path), vocabulary_file),
+                    Format::JsonLines => Content::JsonLines,
+                    Format::Auto | Format::Text => Content::Text,
+                };
+                Ok(Self::new(path, content, Origin::File(path.to_path_buf())))
+            }
+            Ok(_) => Self::once(path, format, &UciFiles::of_docword(path), vocabulary_file),
+        }
+    }
+
+    fn new(name: &Path, content: Content, origin: Origin) -> Self {
+        Self { name: name.to_path_buf(), content, origin: Mutex::new(origin) }
+    }
+
+    fn counts(files: &UciFiles, vocabulary_file: Option<&Path>) -> Result<Self> {
+        let mut lines = Lines::new(Source::open(&files.docword)?)?;
+        recognise(&files.docword, Format::Uci, &mut lines)?;
+        let (vocabulary, vocabulary_file) = vocabulary_of(files, vocabulary_file)?;
+        let reader = UciReader::new(lines, vocabulary.clone(), &Place::file(&vocabulary_file))?;
+        let documents = Some(reader.header().documents);
+        let content = Content::Uci { vocabulary, vocabulary_file, documents };
+        Ok(Self::new(&files.docword, content, Origin::File(files.docword.clone())))
+    }
+
+    /// An input that must stay open, because what was read of it to find its format will not come again.
+    fn once(path: &Path, format: Format, files: &UciFiles, vocabulary_file: Option<&Path>) -> Result<Self> {
+        let mut lines = Lines::new(Source::open(path)?)?;
+        let content = match recognise(path, format, &mut lines)? {
+            Format::Uci => {
+                let (vocabulary, vocabulary_file) = vocabulary_of(files, vocabulary_file)?;
+                Content::Uci { vocabulary, vocabulary_file, documents: None }
+            }
+            Format::JsonLines => Content::JsonLines,
+            Format::Auto | Format::Text => Content::Text,
+        };
+        Ok(Self::new(path, content, Origin::Once(Some(Box::new(lines)))))
+    }
+
+    /// The input as messages call it.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// What it contains.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// The name of what it contains.
+    pub fn format(&self) -> Format {
+        match self.content {
+            Content::Text => Format::Text,
+            Content::JsonLines => Format::JsonLines,
+            Content::Uci { .. } => Format::Uci,
+        }
+    }
+
+    /// True for standard input and pipes that have not been spooled.
+    pub fn is_read_once(&self) -> bool {
+        matches!(*self.origin.lock().unwrap_or_else(PoisonError::into_inner), Origin::Once(_))
+    }
+
+    /// Copies an input that can be read only once into a temporary file.
+    pub fn spool(&self) -> Result<()> {
+        if !self.is_read_once() {
+            return Ok(());
+        }
+        let mut lines = self.lines()?;
+        let folder = std::env::temp_dir();
+        let failed = |error| Error::io(&folder, "write a temporary file", error);
+        let file = NamedTempFile::new().map_err(failed)?;
+        // Readers recognise compression by content, so the copy may be smaller than the original.
+        let mut packed = zstd::Encoder::new(file, 1).map_err(failed)?;
+        lines.copy_to(&mut packed, &folder)?;
+        let file = packed.finish().map_err(failed)?;
+        *self.origin.lock().unwrap_or_else(PoisonError::into_inner) = Origin::Spooled(file.into_temp_path());
+        Ok(())
+    }
+
+    /// Starts reading from the top.
+    pub fn read(&self, tokenizer: &Arc<Tokenizer>, fields: &Arc<Fields>) -> Result<Box<dyn DocumentReader>> {
+        let lines = self.lines()?;
+        Ok(match &self.content {
+            Content::Text => Box::new(TextReader::new(lines, tokenizer.clone())),
+            Content::JsonLines => Box::new(JsonLinesReader::new(lines, fields.clone(), tokenizer.clone())),
+            Content::Uci { vocabulary, vocabulary_file, .. } => {
+                Box::new(UciReader::new(lines, vocabulary.clone(), &Place::file(vocabulary_file))?)
+            }
+        })
+    }
+
+    fn lines(&self) -> Result<Lines> {
+        match &mut *self.origin.lock().unwrap_or_else(PoisonError::into_inner) {
+            Origin::File(path) => Lines::new(Source::open_as(&self.name, path)?),
+            Origin::Spooled(path) => Lines::new(Source::open_as(&self.name, path)?),
+            Origin::Once(lines) => lines.take().map(|lines| *lines).ok_or_else(|| {
+                Error::corpus(
+                    Place::file(&self.name),
+                    "cannot be read a second time",
+                    "save it to a file and name the file",
+                )
+            }),
+        }
+    }
+}
+
+/// The format of an opened input, which must not be empty.
+fn recognise(path: &Path, format: Format, lines: &mut Lines) -> Result<Format> {
+    let place = lines.file();
+    let start = lines.peek(PEEKED_BYTES)?;
+    if start.is_empty() {
+        return Err(no_documents(place));
+    }
+    if format != Format::Auto {
+        return Ok(format);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let ending = Path::new(uncompressed(&name)).extension().unwrap_or_default();
+    Ok(if is_docword(path) || Header::recognise(start) {
+        Format::Uci
+    } else if start.trim_ascii_start().starts_with(b"{")
+        || ["json", "jsonl", "ndjson"].iter().any(|json| ending.eq_ignore_ascii_case(json))
+    {
+        Format::JsonLines
+    } else {
+        Format::Text
+    })
+}
+
+fn vocabulary_of(files: &UciFiles, given: Option<&Path>) -> Result<(Vocabulary, PathBuf)> {
+    let Some(file) = files.vocabulary.as_deref().or(given) else {
+        return Err(Error::corpus(
+            Place::file(&files.docword),
+            "holds UCI counts, but there is no vocab.txt beside it",
+            "give the file with the words, one a line, with --vocab",
+        ));
+    };
+    Ok((Vocabulary::load(file)?, file.to_path_buf()))
+}

@@ -1,0 +1,270 @@
+//! From what the user names to documents: the face of this module.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+
+use super::Corpus;
+use super::input::{Content, Input};
+use super::json_lines::Fields;
+use super::source::is_stdin;
+use super::stream::{Documents, Selection, Stream};
+use super::tokenizer::Tokenizer;
+use super::vocabulary::{Vocabulary, WordIds};
+use super::word_counts::{VocabularyCounter, VocabularyLimits};
+use crate::error::{Error, Result};
+
+/// Documents between two reports of progress.
+const PROGRESS_DOCUMENTS: u64 = 1000;
+
+/// How an input is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Format {
+    /// Found out from name and content.
+    #[default]
+    #[serde(rename = "auto")]
+    Auto,
+    /// One document a line.
+    #[serde(rename = "text")]
+    Text,
+    /// One JSON object a line.
+    #[serde(rename = "jsonl")]
+    JsonLines,
+    /// Bag of words as UCI distributes it.
+    #[serde(rename = "uci")]
+    Uci,
+}
+
+impl Format {
+    const ALL: [Self; 4] = [Self::Auto, Self::Text, Self::JsonLines, Self::Uci];
+
+    /// The name used on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Text => "text",
+            Self::JsonLines => "jsonl",
+            Self::Uci => "uci",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+            Error::setting("--format", format!("`{name}` is not a format"), "use auto, text, jsonl or uci")
+        })
+    }
+}
+
+/// What to read, as the user says it.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// Files, folders and prefixes of UCI corpora, or `-` for standard input; read in this order.
+    pub paths: Vec<PathBuf>,
+    /// The format of all of them.
+    pub format: Format,
+    /// The words to use, one a line; also the words of UCI counts that have no `vocab.txt` beside them.
+    pub vocabulary_file: Option<PathBuf>,
+    /// The JSON field that holds the text, or a list of tokens.
+    pub text_field: String,
+    /// The JSON field that holds the name of the document; it may be missing.
+    pub id_field: String,
+    /// How text is cut into words.
+    pub tokenizer: Tokenizer,
+    /// Documents to pass over at the beginning.
+    pub skip: u64,
+    /// Documents to read after that; all if not given.
+    pub limit: Option<u64>,
+}
+
+impl Default for Inputs {
+    fn default() -> Self {
+        Self {
+            paths: Vec::new(),
+            format: Format::Auto,
+            vocabulary_file: None,
+            text_field: "text".into(),
+            id_field: "id".into(),
+            tokenizer: Tokenizer::default(),
+            skip: 0,
+            limit: None,
+        }
+    }
+}
+
+impl Inputs {
+    /// Finds the files and their formats, and fails early if something is missing or empty.
+    pub fn resolve(self) -> Result<ResolvedInputs> {
+        self.tokenizer.check()?;
+        if self.paths.is_empty() {
+            return Err(Error::setting(
+                "INPUT",
+                "nothing to read is named",
+                "name a file, or `-` for standard input",
+            ));
+        }
+        if self.paths.iter().filter(|path| is_stdin(path)).count() > 1 {
+            return Err(Error::setting(
+                "INPUT",
+                "`-` is named twice",
+                "standard input can be read only once",
+            ));
+        }
+        if self.limit == Some(0) {
+            return Err(Error::setting("--limit-docs", "0 documents would be read", "use at least 1"));
+        }
+        let vocabulary_file = self.vocabulary_file.as_deref();
+        let inputs = self
+            .paths
+            .iter()
+            .map(|path| Input::resolve(path, self.format, vocabulary_file))
+            .collect::<Result<_>>()?;
+        let selection = Selection {
+            inputs,
+            tokenizer: Arc::new(self.tokenizer),
+            fields: Arc::new(Fields { text: self.text_field, id: self.id_field }),
+            skip: self.skip,
+            limit: self.limit,
+        };
+        Ok(ResolvedInputs { selection: Arc::new(selection), vocabulary_file: self.vocabulary_file })
+    }
+}
+
+/// Inputs that exist and whose formats are known.
+pub struct ResolvedInputs {
+    selection: Arc<Selection>,
+    vocabulary_file: Option<PathBuf>,
+}
+
+impl ResolvedInputs {
+    /// The files that were found, and the format of each.
+    pub fn formats(&self) -> impl Iterator<Item = (&Path, Format)> {
+        self.selection.inputs.iter().map(|input| (input.name(), input.format()))
+    }
+
+    /// Whether standard input or a pipe is among the inputs, and has not been spooled.
+    pub fn is_read_once(&self) -> bool {
+        self.selection.inputs.iter().any(Input::is_read_once)
+    }
+
+    /// Whether the inputs must be [spooled](Self::spool) before [`vocabulary`](Self::vocabulary), because it
+    /// would read what cannot be read again.
+    pub fn needs_spooling(&self, limits: &VocabularyLimits) -> bool {
+        self.is_read_once() && self.must_be_counted(limits)
+    }
+
+    /// Copies what can be read only once into temporary files, which live as long as this value and the
+    /// documents read from it.
+    pub fn spool(&mut self) -> Result<()> {
+        self.selection.inputs.iter().try_for_each(Input::spool)
+    }
+
+    /// The words to use: those of the vocabulary file if one is given, or else of the count formats' own
+    /// files, or else all words of the documents; limits are applied by counting the chosen documents.
+    /// `progress` is told now and then how many documents have been counted.
+    pub fn vocabulary(&self, limits: &VocabularyLimits, progress: &mut dyn FnMut(u64)) -> Result<Vocabulary> {
+        limits.check()?;
+        let given = self.vocabulary_file.as_ref().map(Vocabulary::load).transpose()?;
+        if self.must_be_counted(limits) {
+            return self.count(given, limits, progress);
+        }
+        given.map_or_else(|| self.own_vocabulary(), Ok)
+    }
+
+    /// The chosen documents, their words numbered by `vocabulary`. Words are matched by spelling in all
+    /// formats; those that it does not have are only counted.
+    pub fn documents(&self, vocabulary: &Vocabulary) -> Box<dyn Corpus> {
+        Box::new(Documents::new(Stream::new(self.selection.clone()), vocabulary.clone()))
+    }
+
+    /// How many documents will come, if the inputs say so themselves.
+    pub fn expected_documents(&self) -> Option<u64> {
+        let total = self.selection.inputs.iter().try_fold(0_u64, |total, input| match input.content() {
+            Content::Uci { documents, .. } => Some(total.saturating_add((*documents)?)),
+            _ => None,
+        })?;
+        Some(total.saturating_sub(self.selection.skip).min(self.selection.limit.unwrap_or(u64::MAX)))
+    }
+
+    fn must_be_counted(&self, limits: &VocabularyLimits) -> bool {
+        let known = self.vocabulary_file.is_some() || self.formats().all(|(_, format)| format == Format::Uci);
+        !(known && limits.keep_all())
+    }
+
+    /// The words of all count files, in the order of the files.
+    fn own_vocabulary(&self) -> Result<Vocabulary> {
+        let vocabularies: Vec<&Vocabulary> = self
+            .selection
+            .inputs
+            .iter()
+            .filter_map(|input| match input.content() {
+                Content::Uci { vocabulary, .. } => Some(vocabulary),
+                _ => None,
+            })
+            .collect();
+        if let [first, others @ ..] = vocabularies.as_slice()
+            && others.iter().all(|other| other == first)
+        {
+            return Ok((*first).clone());
+        }
+        let mut seen = FxHashSet::default();
+        Vocabulary::new(
+            vocabularies.iter().flat_map(|vocabulary| vocabulary.words()).filter(|word| seen.insert(*word)),
+        )
+    }
+
+    fn count(
+        &self,
+        allowed: Option<Vocabulary>,
+        limits: &VocabularyLimits,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Vocabulary> {
+        let mut words = CountedWords { allowed, counter: VocabularyCounter::default() };
+        let mut stream = Stream::new(self.selection.clone());
+        let mut documents = 0;
+        while let Some(document) = stream.next(&mut words)? {
+            words.counter.count(&document);
+            documents += 1;
+            if documents % PROGRESS_DOCUMENTS == 0 {
+                progress(documents);
+            }
+        }
+        progress(documents);
+        words.counter.finish(limits)
+    }
+}
+
+/// Counts the words of the vocabulary file only, if there is one.
+struct CountedWords {
+    allowed: Option<Vocabulary>,
+    counter: VocabularyCounter,
+}
+
+impl CountedWords {
+    fn is_allowed(&self, word: &str) -> bool {
+        self.allowed.as_ref().is_none_or(|allowed| allowed.id(word).is_some())
+    }
+}
+
+impl WordIds for CountedWords {
+    fn id(&mut self, word: &str) -> Option<u32> {
+        self.is_allowed(word).then(|| self.counter.id(word))
+    }
+
+    fn lasting_id(&mut self, word: &str) -> Option<u32> {
+        if self.is_allowed(word) { self.counter.lasting_id(word) } else { None }
+    }
+}

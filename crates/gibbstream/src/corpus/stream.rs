@@ -1,0 +1,162 @@
+//! Several inputs as one stream of documents, from which a range is taken.
+
+use std::sync::Arc;
+
+use super::Document;
+use super::input::Input;
+use super::json_lines::Fields;
+use super::tokenizer::Tokenizer;
+use super::vocabulary::{Vocabulary, WordIds};
+use crate::error::{Error, Place, Result};
+
+/// Something that reads documents one after the other from one input.
+pub(super) trait DocumentReader: Send {
+    /// The next document, its words numbered by `words`; `None` at the end.
+    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>>;
+
+    /// Passes over a document; false at the end.
+    fn skip(&mut self) -> Result<bool>;
+}
+
+/// What to read, and how.
+pub(super) struct Selection {
+    pub inputs: Vec<Input>,
+    pub tokenizer: Arc<Tokenizer>,
+    pub fields: Arc<Fields>,
+    pub skip: u64,
+    pub limit: Option<u64>,
+}
+
+/// The chosen documents of all inputs in order.
+pub(super) struct Stream {
+    selection: Arc<Selection>,
+    opened: usize,
+    reader: Option<Box<dyn DocumentReader>>,
+    /// Documents that the input being read has given.
+    from_input: u64,
+    skipped: u64,
+    handed_out: u64,
+}
+
+impl Stream {
+    pub fn new(selection: Arc<Selection>) -> Self {
+        Self { selection, opened: 0, reader: None, from_input: 0, skipped: 0, handed_out: 0 }
+    }
+
+    /// The next document, its words numbered by `words`; `None` at the end.
+    pub fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+        while self.selection.limit.is_none_or(|limit| self.handed_out < limit) {
+            let Some(reader) = &mut self.reader else {
+                let Some(input) = self.selection.inputs.get(self.opened) else { return self.end() };
+                self.opened += 1;
+                self.reader = Some(input.read(&self.selection.tokenizer, &self.selection.fields)?);
+                self.from_input = 0;
+                continue;
+            };
+            if self.skipped < self.selection.skip {
+                if reader.skip()? {
+                    self.skipped += 1;
+                    self.from_input += 1;
+                    continue;
+                }
+            } else if let Some(document) = reader.next(words)? {
+                self.handed_out += 1;
+                self.from_input += 1;
+                return Ok(Some(document));
+            }
+            if self.from_input == 0 {
+                return Err(no_documents(self.last_place()));
+            }
+            self.reader = None;
+        }
+        Ok(None)
+    }
+
+    fn end(&self) -> Result<Option<Document>> {
+        if self.handed_out > 0 {
+            return Ok(None);
+        }
+        let place =
+            if self.selection.inputs.len() == 1 { "the input holds" } else { "the inputs end here and hold" };
+        Err(Error::corpus(
+            self.last_place(),
+            format!("{place} {} documents, and {} were to be skipped", self.skipped, self.selection.skip),
+            "skip fewer documents (--skip-docs, --holdout)",
+        ))
+    }
+
+    fn last_place(&self) -> Place {
+        Place::file(self.selection.inputs[self.opened.saturating_sub(1)].name())
+    }
+}
+
+/// The error for an input that is readable but empty.
+pub(super) fn no_documents(place: Place) -> Error {
+    Error::corpus(place, "contains no documents", "check that this is the right file")
+}
+
+/// The stream with the numbers of one vocabulary; it ends after the first error.
+pub(super) struct Documents {
+    stream: Option<Stream>,
+    vocabulary: Vocabulary,
+}
+
+impl Documents {
+    pub fn new(stream: Stream, vocabulary: Vocabulary) -> Self {
+        Self { stream: Some(stream), vocabulary }
+    }
+}
+
+impl Iterator for Documents {
+    type Item = Result<Document>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let document = self.stream.as_mut()?.next(&mut self.vocabulary).transpose();
+        if !matches!(document, Some(Ok(_))) {
+            self.stream = None;
+        }
+        document
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::json_lines::JsonLinesReader;
+    use crate::corpus::lines::Lines;
+    use crate::corpus::source::{Source, Trickle};
+    use crate::corpus::text::TextReader;
+    use crate::corpus::uci::UciReader;
+
+    /// Reads all documents, the bytes of which arrive `chunk` at a time.
+    fn read(format: &str, content: &[u8], chunk: usize) -> Vec<Document> {
+        let lines = Lines::new(Source::new(format.as_ref(), Trickle::new(content, chunk)).unwrap()).unwrap();
+        let tokenizer = Arc::new(Tokenizer::default());
+        let mut vocabulary = Vocabulary::new(["film", "actor", "naïve"]).unwrap();
+        let fields = Fields { text: "text".into(), id: "id".into() };
+        let mut reader: Box<dyn DocumentReader> = match format {
+            "text" => Box::new(TextReader::new(lines, tokenizer)),
+            "jsonl" => Box::new(JsonLinesReader::new(lines, Arc::new(fields), tokenizer)),
+            _ => Box::new(UciReader::new(lines, vocabulary.clone(), &Place::file("vocab.txt")).unwrap()),
+        };
+        std::iter::from_fn(|| reader.next(&mut vocabulary).unwrap()).collect()
+    }
+
+    #[test]
+    fn documents_do_not_depend_on_how_their_bytes_arrive() {
+        let text = "naïve film\r\n\nactor film actor unheard".repeat(50);
+        let json = "{\"id\": 1, \"text\": \"naïve film\"}\n".repeat(50);
+        let uci = "5\n3\n4\n2 1 3\n2 3 1\n2 1 1\n4 2 9\n";
+        for (format, content, documents) in
+            [("text", text.as_str(), 101), ("jsonl", &json, 50), ("uci", uci, 5)]
+        {
+            let expected = read(format, content.as_bytes(), usize::MAX);
+            assert_eq!(expected.len(), documents, "{format}");
+            let packed = zstd::encode_all(content.as_bytes(), 3).unwrap();
+            for chunk in [1, 7, 64 << 10] {
+                assert_eq!(read(format, content.as_bytes(), chunk), expected, "{format} by {chunk}");
+                assert_eq!(read(format, &packed, chunk), expected, "compressed {format} by {chunk}");
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Plain text: a line is a document, an empty line an empty document.
+
+use std::sync::Arc;
+
+use super::Document;
+use super::bag::Bag;
+use super::lines::Lines;
+use super::stream::DocumentReader;
+use super::tokenizer::Tokenizer;
+use super::vocabulary::WordIds;
+use crate::error::Result;
+
+/// Reads plain text.
+pub(super) struct TextReader {
+    lines: Lines,
+    tokenizer: Arc<Tokenizer>,
+    bag: Bag,
+}
+
+impl TextReader {
+    pub fn new(lines: Lines, tokenizer: Arc<Tokenizer>) -> Self {
+        Self { lines, tokenizer, bag: Bag::default() }
+    }
+}
+
+impl DocumentReader for TextReader {
+    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+        let bag = &mut self.bag;
+        let Some(text) = self.lines.next_text()? else { return Ok(None) };
+        bag.clear();
+        self.tokenizer.tokenize(text, |word| bag.add(words.id(word), 1));
+        bag.check(|| (self.lines.place(), "the document".into()))?;
+        Ok(Some(bag.take(None)))
+    }
+
+    fn skip(&mut self) -> Result<bool> {
+        Ok(self.lines.next_bytes()?.is_some())
+    }
+}

@@ -1,0 +1,271 @@
+//! The UCI bag-of-words format: three header lines (documents, words, entries), then `document word count`.
+//!
+//! Ids count from 1 and documents are in order; an id without entries is an empty document.
+
+use super::Document;
+use super::bag::Bag;
+use super::lines::Lines;
+use super::stream::DocumentReader;
+use super::vocabulary::{Vocabulary, WordIds};
+use crate::error::{Error, Place, Result};
+
+const ENTRY: &str = "every line after the header is `document word count`, three whole numbers";
+const COUNTED_FROM_ONE: &str = "ids count from 1; check that this is the docword file, not another format";
+
+/// Marks words of the file that the vocabulary in use does not have.
+const UNKNOWN: u32 = u32::MAX;
+
+/// The three numbers at the top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub documents: u64,
+    pub words: u64,
+    pub entries: u64,
+}
+
+impl Header {
+    fn read(lines: &mut Lines) -> Result<Self> {
+        let mut next = |name: &str| {
+            let advice = "the first three lines are the numbers of documents, words and entries";
+            let Some(line) = lines.next_filled()? else {
+                let problem = format!("the header ends before the number of {name}");
+                return Err(Error::corpus(lines.file(), problem, advice));
+            };
+            let field = line.trim_ascii();
+            whole_number(field)
+                .ok_or_else(|| not_a_number(&format!("the number of {name}"), field))
+                .map_err(|problem| Error::corpus(lines.place(), problem, advice))
+        };
+        Ok(Self { documents: next("documents")?, words: next("words")?, entries: next("entries")? })
+    }
+
+    /// Whether a file begins like the format: three numbers, and then lines of three numbers.
+    pub fn recognise(start: &[u8]) -> bool {
+        let mut lines = start.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        lines.by_ref().take(3).filter(|line| whole_number(line).is_some()).count() == 3
+            && lines.next().is_some_and(|line| line.is_empty() || whole_numbers(line).is_some())
+    }
+}
+
+/// One line after the header.
+#[derive(Clone, Copy)]
+struct Entry {
+    document: u64,
+    word: u64,
+    count: u32,
+}
+
+/// Reads the entries.
+pub(super) struct UciReader {
+    lines: Lines,
+    header: Header,
+    vocabulary: Vocabulary,
+    /// From the file's word ids to those in use, made when the first document is asked for.
+    translation: Vec<u32>,
+    bag: Bag,
+    next: Option<Entry>,
+    entries_read: u64,
+    documents_read: u64,
+}
+
+impl UciReader {
+    /// Reads the header and compares it with the vocabulary, which `vocabulary_file` is.
+    pub fn new(mut lines: Lines, vocabulary: Vocabulary, vocabulary_file: &Place) -> Result<Self> {
+        let header = Header::read(&mut lines)?;
+        if header.words != vocabulary.len() as u64 {
+            return Err(Error::corpus(
+                vocabulary_file.clone(),
+                format!(
+                    "holds {} words, but the header of {} says {}",
+                    vocabulary.len(),
+                    lines.file(),
+                    header.words
+                ),
+                "use the vocabulary file that belongs to it",
+            ));
+        }
+        Ok(Self {
+            lines,
+            header,
+            vocabulary,
+            translation: Vec::new(),
+            bag: Bag::default(),
+            next: None,
+            entries_read: 0,
+            documents_read: 0,
+        })
+    }
+
+    /// What the header says.
+    pub fn header(&self) -> Header {
+        self.header
+    }
+
+    /// Collects the entries of the next document into the bag; false after the last document.
+    fn collect(&mut self, translation: &[u32]) -> Result<bool> {
+        if self.documents_read == 0 {
+            self.next = self.read_entry()?;
+        }
+        if self.documents_read == self.header.documents {
+            return Ok(false);
+        }
+        self.documents_read += 1;
+        self.bag.clear();
+        while let Some(entry) = self.next.filter(|entry| entry.document == self.documents_read) {
+            let word = translation.get(entry.word as usize - 1).copied().filter(|&word| word != UNKNOWN);
+            self.bag.add(word, entry.count);
+            self.bag.check(|| (self.lines.place(), format!("document {}", entry.document)))?;
+            self.next = self.read_entry()?;
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn read_entry(&mut self) -> Result<Option<Entry>> {
+        let finished = self.entries_read == self.header.entries;
+        let Some(line) = self.lines.next_filled()? else {
+            return if finished { Ok(None) } else { Err(self.too_few_entries()) };
+        };
+        let numbers = whole_numbers(line).ok_or_else(|| explain(line));
+        if finished {
+            return Err(self.refuse(
+                format!("there are more entries than the {} that the header promises", self.header.entries),
+                "the header does not belong to this file, or the file was changed by hand",
+            ));
+        }
+        self.entries_read += 1;
+        let [document, word, count] = numbers.map_err(|problem| self.refuse(problem, ENTRY))?;
+        self.check_entry(document, word, count)?;
+        Ok(Some(Entry { document, word, count: count as u32 }))
+    }
+
+    #[inline]
+    fn check_entry(&self, document: u64, word: u64, count: u64) -> Result<()> {
+        let Header { documents, words, .. } = self.header;
+        // `documents_read` is the document that is being collected.
+        let in_order = document >= self.documents_read.max(1);
+        if in_order
+            && document <= documents
+            && (1..=words).contains(&word)
+            && (1..=u64::from(u32::MAX)).contains(&count)
+        {
+            return Ok(());
+        }
+        let (problem, advice) = if document == 0 {
+            ("document id 0".into(), COUNTED_FROM_ONE)
+        } else if document > documents {
+            (
+                format!("document id {document}, but the header promises only {documents} documents"),
+                "the header does not belong to this file, or the file was changed by hand",
+            )
+        } else if !in_order {
+            (
+                format!("unsorted: document id {document} after {}", self.documents_read),
+                "documents must be in order; sort the lines after the header, for example with `sort -n -k1,1 -s`",
+            )
+        } else if word == 0 {
+            ("word id 0".into(), COUNTED_FROM_ONE)
+        } else if word > words {
+            (
+                format!("word id {word}, but there are only {words} words"),
+                "the header does not belong to this file, or the file was changed by hand",
+            )
+        } else if count == 0 {
+            ("the count is 0".into(), "leave out words that do not occur")
+        } else {
+            (format!("the count {count} is too large"), "a count is at most 4294967295")
+        };
+        Err(self.refuse(problem, advice))
+    }
+
+    fn too_few_entries(&self) -> Error {
+        self.refuse(
+            format!(
+                "the file ends after {} of the {} entries that the header promises",
+                self.entries_read, self.header.entries
+            ),
+            "the file was cut short, or the header does not belong to it",
+        )
+    }
+
+    fn refuse(&self, problem: impl Into<String>, advice: &str) -> Error {
+        Error::corpus(self.lines.place(), problem, advice)
+    }
+}
+
+impl DocumentReader for UciReader {
+    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+        if self.translation.is_empty() {
+            self.translation =
+                self.vocabulary.words().map(|word| words.lasting_id(word).unwrap_or(UNKNOWN)).collect();
+        }
+        let translation = std::mem::take(&mut self.translation);
+        let more = self.collect(&translation);
+        self.translation = translation;
+        Ok(more?.then(|| self.bag.take(Some(self.documents_read.to_string()))))
+    }
+
+    fn skip(&mut self) -> Result<bool> {
+        self.collect(&[])
+    }
+}
+
+/// A line of three whole numbers between blanks.
+#[inline]
+fn whole_numbers(line: &[u8]) -> Option<[u64; 3]> {
+    let mut numbers = [0; 3];
+    let mut rest = line;
+    for number in &mut numbers {
+        while let [b' ' | b'\t', tail @ ..] = rest {
+            rest = tail;
+        }
+        let end = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+        *number = whole_number(&rest[..end])?;
+        rest = &rest[end..];
+        if !matches!(rest.first(), None | Some(b' ' | b'\t')) {
+            return None;
+        }
+    }
+    rest.trim_ascii().is_empty().then_some(numbers)
+}
+
+#[inline]
+fn whole_number(digits: &[u8]) -> Option<u64> {
+    let mut number = 0_u64;
+    for &digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    (!digits.is_empty()).then_some(number)
+}
+
+/// Why a line is not three whole numbers.
+fn explain(line: &[u8]) -> String {
+    let fields: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect();
+    if fields.len() != 3 {
+        return format!("the line has {} fields instead of 3", fields.len());
+    }
+    let names = ["the document id", "the word id", "the count"];
+    names
+        .iter()
+        .zip(fields)
+        .find(|(_, field)| whole_number(field).is_none())
+        .map_or_else(|| "the line is not three numbers".into(), |(name, field)| not_a_number(name, field))
+}
+
+fn not_a_number(name: &str, field: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(field).chars().take(40).flat_map(char::escape_debug).collect();
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if digits(&text) {
+        format!("{name} `{text}` is too large")
+    } else if text.strip_prefix('-').is_some_and(digits) {
+        format!("{name} `{text}` is negative")
+    } else if text.parse::<f64>().is_ok_and(f64::is_finite) {
+        format!("{name} `{text}` is not a whole number")
+    } else {
+        format!("{name} `{text}` is not a number")
+    }
+}

@@ -1,0 +1,190 @@
+//! The words that a model knows, numbered.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::lines::Lines;
+use super::source::Source;
+use crate::error::{Error, Result};
+
+/// Where readers get the number of a word from.
+pub(super) trait WordIds {
+    /// The number of `word`, if it has one.
+    fn id(&mut self, word: &str) -> Option<u32>;
+
+    /// The same, for readers that keep the number for later documents.
+    fn lasting_id(&mut self, word: &str) -> Option<u32> {
+        self.id(word)
+    }
+}
+
+/// Words numbered from 0. Copies share their memory.
+#[derive(Clone)]
+pub struct Vocabulary(Arc<Words>);
+
+#[derive(Default)]
+struct Words {
+    words: Vec<Arc<str>>,
+    ids: FxHashMap<Arc<str>, u32>,
+}
+
+/// Why a list of words is not a vocabulary; positions count from 0.
+enum Flaw {
+    Empty(usize),
+    Blank(usize),
+    Repeated(usize, usize),
+    TooMany,
+}
+
+impl Vocabulary {
+    /// The given words in their order; refuses empty and repeated words.
+    pub fn new<W: Into<Arc<str>>>(words: impl IntoIterator<Item = W>) -> Result<Self> {
+        Self::number(words.into_iter().map(Into::into).collect()).map_err(|(word, flaw)| {
+            let refused = |problem: String, advice: &str| Error::setting("vocabulary", problem, advice);
+            match flaw {
+                Flaw::Empty(at) => refused(format!("word {} is empty", at + 1), "remove it"),
+                Flaw::Blank(at) => refused(
+                    format!("word {} (`{word}`) has blanks around it or a line break in it", at + 1),
+                    "a vocabulary file has one word a line",
+                ),
+                Flaw::Repeated(at, first) => refused(
+                    format!("word {} (`{word}`) is the same as word {}", at + 1, first + 1),
+                    "every word may occur only once",
+                ),
+                Flaw::TooMany => refused("has 2^32 - 1 words or more".into(), "use fewer words"),
+            }
+        })
+    }
+
+    /// A file with one word a line, which may be compressed.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let mut lines = Lines::new(Source::open(path.as_ref())?)?;
+        let mut words: Vec<Arc<str>> = Vec::new();
+        while let Some(line) = lines.next_text()? {
+            words.push(line.trim().into());
+        }
+        while words.last().is_some_and(|word| word.is_empty()) {
+            words.pop();
+        }
+        let file = lines.file();
+        if words.is_empty() {
+            return Err(Error::corpus(file, "contains no words", "a vocabulary file has one word a line"));
+        }
+        Self::number(words).map_err(|(word, flaw)| {
+            let (line, problem, advice) = match flaw {
+                Flaw::Empty(at) | Flaw::Blank(at) => {
+                    (Some(at), "the line is empty".to_owned(), "a vocabulary file has one word a line")
+                }
+                Flaw::Repeated(at, first) => (
+                    Some(at),
+                    format!("`{word}` is already on line {}", first + 1),
+                    "every word may occur only once, because documents are matched by spelling",
+                ),
+                Flaw::TooMany => (None, "has 2^32 - 1 words or more".to_owned(), "use fewer words"),
+            };
+            let place = crate::error::Place { line: line.map(|at| at as u64 + 1), ..file.clone() };
+            Error::corpus(place, problem, advice)
+        })
+    }
+
+    fn number(words: Vec<Arc<str>>) -> Result<Self, (Arc<str>, Flaw)> {
+        // The last number is left free, as a mark for unknown words.
+        if words.len() >= u32::MAX as usize {
+            return Err((words[0].clone(), Flaw::TooMany));
+        }
+        let mut ids = FxHashMap::with_capacity_and_hasher(words.len(), rustc_hash::FxBuildHasher);
+        for (at, word) in words.iter().enumerate() {
+            if word.is_empty() {
+                return Err((word.clone(), Flaw::Empty(at)));
+            }
+            if word.trim().len() < word.len() || word.contains(['\n', '\r']) {
+                return Err((word.clone(), Flaw::Blank(at)));
+            }
+            if let Some(first) = ids.insert(word.clone(), at as u32) {
+                return Err((word.clone(), Flaw::Repeated(at, first as usize)));
+            }
+        }
+        Ok(Self(Arc::new(Words { words, ids })))
+    }
+
+    /// The number of a word.
+    #[inline]
+    pub fn id(&self, word: &str) -> Option<u32> {
+        self.0.ids.get(word).copied()
+    }
+
+    /// The word with a number, which must be below [`len`](Self::len).
+    pub fn word(&self, id: u32) -> &str {
+        &self.0.words[id as usize]
+    }
+
+    /// How many words there are.
+    pub fn len(&self) -> usize {
+        self.0.words.len()
+    }
+
+    /// True if there is no word.
+    pub fn is_empty(&self) -> bool {
+        self.0.words.is_empty()
+    }
+
+    /// All words by number.
+    pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.words.iter().map(AsRef::as_ref)
+    }
+}
+
+impl WordIds for Vocabulary {
+    fn id(&mut self, word: &str) -> Option<u32> {
+        Self::id(self, word)
+    }
+}
+
+impl PartialEq for Vocabulary {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.words == other.0.words
+    }
+}
+
+impl Eq for Vocabulary {}
+
+impl std::fmt::Debug for Vocabulary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.words()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_numbers_belong_together() {
+        let vocabulary = Vocabulary::new(["movie", "film"]).unwrap();
+        assert_eq!((vocabulary.id("film"), vocabulary.word(1)), (Some(1), "film"));
+        assert_eq!((vocabulary.id("book"), vocabulary.len()), (None, 2));
+        assert_eq!(vocabulary.words().collect::<Vec<_>>(), ["movie", "film"]);
+        assert_eq!(vocabulary, vocabulary.clone());
+        assert_ne!(vocabulary, Vocabulary::new(["film", "movie"]).unwrap());
+    }
+
+    #[test]
+    fn flaws_are_named() {
+        for (words, expected) in [
+            (
+                ["a", "b", "a"],
+                "vocabulary: word 3 (`a`) is the same as word 1; every word may occur only once",
+            ),
+            (["a", "", "b"], "vocabulary: word 2 is empty; remove it"),
+            (
+                ["a", "b ", "c"],
+                "vocabulary: word 2 (`b `) has blanks around it or a line break in it; \
+                 a vocabulary file has one word a line",
+            ),
+        ] {
+            assert_eq!(Vocabulary::new(words).unwrap_err().to_string(), expected);
+        }
+    }
+}
