@@ -150,6 +150,21 @@ impl Chain {
         }
     }
 
+    /// Takes over the state of another chain of the same document, but not what that one has kept.
+    pub fn copy_from(&mut self, other: &Self) {
+        debug_assert_eq!(self.words, other.words);
+        self.tokens.clone_from(&other.tokens);
+        self.slot_of.clone_from(&other.slot_of);
+        // The weights follow from the words, the topics of the slots and the number of lanes.
+        if self.counts.len() != other.counts.len() || self.topics != other.topics {
+            self.topics.clone_from(&other.topics);
+            self.weights.clone_from(&other.weights);
+        }
+        self.counts.clone_from(&other.counts);
+        self.partial.resize(other.partial.len(), 0.0);
+        self.kept.clear();
+    }
+
     /// Draws the topic of the token at `place` anew, given all the others.
     #[inline]
     pub fn resample(&mut self, view: &TopicView, place: usize, random: &mut Stream) {

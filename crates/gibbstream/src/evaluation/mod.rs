@@ -1,0 +1,292 @@
+//! How well frozen topics predict documents that they were not learnt from.
+//!
+//! The measure of the paper is the log-perplexity, the mean over documents of `-log p(X)`, with the topics of
+//! the tokens and the proportions of the document summed out (algorithms.md 5). The sum is intractable;
+//! [`sequential`] estimates it, document by document. A document's estimate depends on its words, the seed and
+//! the topics alone: order, company and threads do not change a bit of it, so two models can be compared on
+//! the same documents pair by pair.
+
+pub mod sequential;
+mod unigram;
+
+pub use unigram::Unigram;
+
+use crate::corpus::{Document, Minibatch};
+use crate::error::{Error, Result};
+use crate::model::lda::Topics;
+use crate::model::view::TopicView;
+use crate::random::Seed;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use sequential::{Particles, Sequential};
+use std::sync::{Mutex, PoisonError};
+
+/// An estimator of log p(X).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimator {
+    /// Sequential Monte Carlo: particles are resampled by their weights. Unbiased for p(X) with any number of
+    /// particles, and of low variance.
+    #[default]
+    Smc,
+    /// The left-to-right estimator of Wallach et al. (2009), as in the paper. Biased even with infinitely many
+    /// particles; for comparison with published numbers.
+    LeftToRight,
+    /// Annealed importance sampling: particles keep their weights to the end. Unbiased for p(X), but of high
+    /// variance on long documents.
+    Ais,
+}
+
+impl Estimator {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Smc, Self::LeftToRight, Self::Ais];
+
+    /// The name in settings and output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Smc => "smc",
+            Self::LeftToRight => "left-to-right",
+            Self::Ais => "ais",
+        }
+    }
+}
+
+impl std::fmt::Display for Estimator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for Estimator {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|estimator| estimator.name() == name).ok_or_else(|| {
+            Error::setting("estimator", format!("there is no `{name}`"), "use smc, left-to-right or ais")
+        })
+    }
+}
+
+/// Settings of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Evaluation {
+    /// How log p(X) is estimated.
+    pub estimator: Estimator,
+    /// Particles per document. The logarithm of an unbiased estimate is too low by about half its relative
+    /// variance, which falls with their number.
+    pub particles: usize,
+    /// Seed of all random streams.
+    pub seed: Seed,
+    /// Worker threads; never changes a result.
+    pub threads: usize,
+}
+
+impl Default for Evaluation {
+    fn default() -> Self {
+        Self { estimator: Estimator::default(), particles: 20, seed: Seed::default(), threads: 1 }
+    }
+}
+
+impl Evaluation {
+    /// Refuses settings that make no sense.
+    pub fn validate(&self) -> Result<()> {
+        if self.particles == 0 {
+            let advice = "ask for at least 1; 20 is the default";
+            return Err(Error::setting("particles", "an estimate needs particles", advice));
+        }
+        Ok(())
+    }
+}
+
+/// The result of an evaluation; logarithms are natural.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Score {
+    /// How log p(X) was estimated.
+    pub estimator: Estimator,
+    /// Particles per document.
+    pub particles: usize,
+    /// Documents, empty ones included; those have `log p(X) = 0`.
+    pub documents: u64,
+    /// Tokens in the vocabulary.
+    pub tokens: u64,
+    /// Tokens that were left out because the model does not know their word.
+    pub out_of_vocabulary_tokens: u64,
+    /// Mean of `-log p(X)`. Infinite if all topics give probability 0 to some word of the documents, which
+    /// needs a model without smoothing; JSON then says `null`.
+    pub log_perplexity_per_document: f64,
+    /// Its standard error over documents; `None` for fewer than two documents or an infinite mean.
+    pub standard_error: Option<f64>,
+    /// Sum of `log p(X)` over the number of tokens; `None` without tokens.
+    pub log_likelihood_per_token: Option<f64>,
+    /// `exp` of minus that; `None` without tokens.
+    pub perplexity: Option<f64>,
+    /// Mean of `-log p(X)` under the unigram baseline.
+    pub unigram_log_perplexity_per_document: f64,
+}
+
+/// The result for one document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DocumentScore {
+    /// Tokens in the vocabulary.
+    pub tokens: u64,
+    /// Tokens that were left out.
+    pub out_of_vocabulary_tokens: u64,
+    /// Estimate of `log p(X)`.
+    pub log_likelihood: f64,
+    /// `log p(X)` under the unigram baseline.
+    pub unigram_log_likelihood: f64,
+}
+
+/// Scores documents under frozen topics, with threads of its own.
+pub struct Scorer<'a> {
+    evaluation: Evaluation,
+    topics: &'a Topics,
+    unigram: &'a Unigram,
+    pool: ThreadPool,
+    spare: Mutex<Vec<Particles>>,
+}
+
+impl<'a> Scorer<'a> {
+    /// Checks the settings and starts the threads.
+    pub fn new(evaluation: Evaluation, topics: &'a Topics, unigram: &'a Unigram) -> Result<Self> {
+        evaluation.validate()?;
+        if topics.vocabulary() != unigram.vocabulary() {
+            let (topics, unigram) = (topics.vocabulary(), unigram.vocabulary());
+            let problem = format!("the baseline counts {unigram} words but the topics know {topics}");
+            return Err(Error::setting("unigram", problem, "take both from the same model"));
+        }
+        let threads = evaluation.threads.max(1);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+            Error::setting("threads", format!("cannot start {threads} threads: {error}"), "ask for fewer")
+        })?;
+        Ok(Self { evaluation, topics, unigram, pool, spare: Mutex::default() })
+    }
+
+    /// Scores all documents.
+    pub fn score(&self, documents: impl IntoIterator<Item = Result<Document>>) -> Result<Score> {
+        self.score_each(documents, |_, _| {})
+    }
+
+    /// Scores all documents and hands over the result of each, in their order. Holds some documents at a time,
+    /// however many there are.
+    pub fn score_each(
+        &self,
+        documents: impl IntoIterator<Item = Result<Document>>,
+        mut each: impl FnMut(&Document, &DocumentScore),
+    ) -> Result<Score> {
+        // No result depends on which documents share a chunk, so its size is free to suit the machine.
+        let size = 64.max(8 * self.pool.current_num_threads());
+        let mut documents = documents.into_iter();
+        let (mut sums, mut chunk, mut view) = (Sums::default(), Vec::new(), TopicView::default());
+        loop {
+            chunk.clear();
+            for document in documents.by_ref().take(size) {
+                chunk.push(self.known_part(document?));
+            }
+            if chunk.is_empty() {
+                return sums.score(&self.evaluation);
+            }
+            let scores = self.score_chunk(&chunk, &mut view);
+            for (document, score) in chunk.iter().zip(&scores) {
+                sums.add(score);
+                each(document, score);
+            }
+        }
+    }
+
+    /// The document without tokens of words that the topics do not know.
+    fn known_part(&self, mut document: Document) -> Document {
+        let vocabulary = self.topics.vocabulary();
+        let known = document.words.partition_point(|&(word, _)| (word as usize) < vocabulary);
+        let unknown = document.words.drain(known..).map(|(_, count)| u64::from(count)).sum::<u64>();
+        document.out_of_vocabulary += unknown;
+        document
+    }
+
+    fn score_chunk(&self, documents: &[Document], view: &mut TopicView) -> Vec<DocumentScore> {
+        let batch = Minibatch::new(documents, 0, 0);
+        self.pool.install(|| {
+            self.topics.view(&batch, view);
+            let view = &*view;
+            documents
+                .par_iter()
+                .with_max_len(1)
+                .enumerate()
+                .map(|(index, document)| DocumentScore {
+                    tokens: document.tokens(),
+                    out_of_vocabulary_tokens: document.out_of_vocabulary,
+                    log_likelihood: self.log_likelihood(view, &batch, index),
+                    unigram_log_likelihood: self.unigram.log_likelihood(document),
+                })
+                .collect()
+        })
+    }
+
+    fn log_likelihood(&self, view: &TopicView, batch: &Minibatch, index: usize) -> f64 {
+        let document = batch.document(index);
+        // The view lets a word without any weight say nothing about topics; here it says that p(X) = 0.
+        let impossible =
+            |word: u32| self.topics.row(word).iter().zip(view.alpha()).all(|(p, a)| p * a <= 0.0);
+        if view.unseen() > 0 && document.iter().any(|entry| impossible(batch.words()[entry.word as usize])) {
+            return f64::NEG_INFINITY;
+        }
+        let Evaluation { estimator, particles, seed, .. } = self.evaluation;
+        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = spare().pop();
+        let mut mine = taken.unwrap_or_default();
+        let sequential = Sequential::new(estimator, particles);
+        let result = sequential.log_likelihood(view, document, seed, batch.content_key(index), &mut mine);
+        spare().push(mine);
+        result
+    }
+}
+
+/// Sums over documents, in their order.
+#[derive(Default)]
+struct Sums {
+    documents: u64,
+    tokens: u64,
+    out_of_vocabulary_tokens: u64,
+    log_likelihood: f64,
+    unigram_log_likelihood: f64,
+    /// Mean of the log-likelihoods so far, and the sum of their squared distances from it (Welford).
+    mean: f64,
+    squares: f64,
+}
+
+impl Sums {
+    fn add(&mut self, score: &DocumentScore) {
+        self.documents += 1;
+        self.tokens += score.tokens;
+        self.out_of_vocabulary_tokens += score.out_of_vocabulary_tokens;
+        self.log_likelihood += score.log_likelihood;
+        self.unigram_log_likelihood += score.unigram_log_likelihood;
+        let distance = score.log_likelihood - self.mean;
+        self.mean += distance / self.documents as f64;
+        self.squares += distance * (score.log_likelihood - self.mean);
+    }
+
+    fn score(&self, evaluation: &Evaluation) -> Result<Score> {
+        if self.documents == 0 {
+            let advice = "give at least one held-out document";
+            return Err(Error::setting("documents", "there is none to evaluate", advice));
+        }
+        let documents = self.documents as f64;
+        let variance = self.squares / (documents - 1.0);
+        let per_token = (self.tokens > 0).then(|| self.log_likelihood / self.tokens as f64);
+        Ok(Score {
+            estimator: evaluation.estimator,
+            particles: evaluation.particles,
+            documents: self.documents,
+            tokens: self.tokens,
+            out_of_vocabulary_tokens: self.out_of_vocabulary_tokens,
+            // Subtracted from 0 so that empty documents alone give 0, not -0.
+            log_perplexity_per_document: 0.0 - self.log_likelihood / documents,
+            standard_error: Some((variance / documents).sqrt()).filter(|error| error.is_finite()),
+            log_likelihood_per_token: per_token,
+            perplexity: per_token.map(|per_token| libm::exp(-per_token)),
+            unigram_log_perplexity_per_document: 0.0 - self.unigram_log_likelihood / documents,
+        })
+    }
+}
