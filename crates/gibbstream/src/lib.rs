@@ -16,6 +16,8 @@ pub mod online;
 
 pub mod trainer;
 
+pub mod model_file;
+
 pub mod evaluation;
 
 pub mod math;

@@ -1,8 +1,11 @@
-//! A method is a value: six choices around the one driver, with the paper's methods as constants.
+//! A method is a value: a few choices around the one driver, with the paper's methods as constants.
 
 use crate::averaging::Averaging;
 use crate::error::{Error, Result};
+use crate::inference::gibbs::{Statistic, Window};
 use crate::model::alpha::AlphaRule;
+use crate::model::lda::Start;
+use crate::model::topic_rule::{Population, Smoothing, TopicRule};
 use crate::schedule::StepSize;
 use serde::{Deserialize, Serialize};
 
@@ -10,21 +13,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Local {
-    /// Collapsed Gibbs sampling with Rao-Blackwellised statistics of the last quarter of the sweeps.
+    /// Collapsed Gibbs sampling.
     Gibbs {
-        /// Number of sweeps over each document.
-        sweeps: usize,
+        /// Which sweeps are kept.
+        window: Window,
+        /// What is kept of them.
+        statistic: Statistic,
     },
-}
-
-/// What parameters follow from the statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Global {
-    /// Maximum likelihood, with a share of each topic spread evenly over the vocabulary.
-    MaximumLikelihood {
-        /// That share.
-        smoothing: f64,
+    /// Mean-field variational inference.
+    MeanField,
+    /// Metropolis-Hastings with the same target as Gibbs sampling.
+    MetropolisHastings {
+        /// Which sweeps are kept.
+        window: Window,
+        /// What is kept of them.
+        statistic: Statistic,
     },
 }
 
@@ -34,8 +37,10 @@ pub enum Global {
 pub struct Method {
     /// Local inference.
     pub local: Local,
-    /// Parameters from statistics.
-    pub global: Global,
+    /// Sweeps or iterations over each document.
+    pub sweeps: usize,
+    /// Topics from statistics.
+    pub global: TopicRule,
     /// Weight of each minibatch.
     pub step: StepSize,
     /// How alpha is learnt.
@@ -44,6 +49,10 @@ pub struct Method {
     pub boost: bool,
     /// Which parameters are reported.
     pub averaging: Averaging,
+    /// Where the topics start.
+    pub start: Start,
+    /// Whether a minibatch is the whole corpus, read again and again.
+    pub whole_corpus: bool,
 }
 
 /// A method with a name.
@@ -57,30 +66,143 @@ pub struct NamedMethod {
     pub method: Method,
 }
 
+const GIBBS: Local = Local::Gibbs { window: Window::LastQuarter, statistic: Statistic::RaoBlackwell };
+const PAPER_SMOOTHING: TopicRule = TopicRule::MaximumLikelihood(Smoothing::Share(1e-4));
+const BAYES_CORPUS: TopicRule = TopicRule::Bayes { prior: None, population: Population::Corpus };
+
 impl Method {
     /// Gibbs online EM, the paper's main method.
     pub const G_OEM: Self = Self {
-        local: Local::Gibbs { sweeps: 20 },
-        global: Global::MaximumLikelihood { smoothing: 1e-4 },
+        local: GIBBS,
+        sweeps: 20,
+        global: PAPER_SMOOTHING,
         step: StepSize::PAPER,
         alpha: AlphaRule::FixedPoint,
         boost: false,
         averaging: Averaging::None,
+        start: Start::Gamma,
+        whole_corpus: false,
     };
-    /// The same with boosted inference.
+    /// G-OEM with boosted inference.
     pub const G_OEM_PLUS: Self = Self { boost: true, ..Self::G_OEM };
+    /// Variational online EM.
+    pub const V_OEM: Self = Self { local: Local::MeanField, ..Self::G_OEM };
+    /// V-OEM with boosted inference.
+    pub const V_OEM_PLUS: Self = Self { boost: true, ..Self::V_OEM };
+    /// Sparse one-pass LDA of Sato, Kurihara and Nakagawa.
+    pub const SPLDA: Self = Self {
+        step: StepSize::Incremental { head_start: 0 },
+        alpha: AlphaRule::Gamma { shape: 1.0, rate: 0.01 },
+        start: Start::NearlyUniform,
+        ..Self::V_OEM_PLUS
+    };
+    /// Online LDA of Hoffman, Blei and Bach.
+    pub const OLDA: Self = Self { global: BAYES_CORPUS, alpha: AlphaRule::Newton, ..Self::V_OEM };
+    /// Streaming variational Bayes of Broderick and others.
+    pub const SVB: Self = Self {
+        global: TopicRule::Bayes { prior: None, population: Population::Seen },
+        step: StepSize::Incremental { head_start: 1 },
+        ..Self::OLDA
+    };
+    /// Sparse stochastic inference of Mimno, Hoffman and Blei.
+    pub const VAR_GIBBS: Self = Self {
+        local: Local::Gibbs { window: Window::LastQuarter, statistic: Statistic::Counts },
+        alpha: AlphaRule::Fixed(None),
+        ..Self::OLDA
+    };
+    /// Streaming Gibbs sampling of Gao, Chen and Zhu.
+    pub const SGS: Self = Self {
+        local: Local::Gibbs { window: Window::Last, statistic: Statistic::Counts },
+        global: TopicRule::MaximumLikelihood(Smoothing::PseudoCount(0.01)),
+        step: StepSize::Incremental { head_start: 0 },
+        alpha: AlphaRule::Fixed(None),
+        ..Self::G_OEM
+    };
+    /// Langevin dynamics of Patterson and Teh.
+    pub const LDS: Self = Self {
+        local: Local::Gibbs { window: Window::LastHalf, statistic: Statistic::Counts },
+        sweeps: 200,
+        global: TopicRule::Langevin { prior: 0.01, population: Population::Corpus },
+        step: StepSize::Decay { start: 0.01, delay: 1000.0, exponent: 0.6 },
+        alpha: AlphaRule::Fixed(None),
+        ..Self::G_OEM
+    };
+    /// Online EM with local Metropolis-Hastings, after Rohde and Cappé.
+    pub const MH_OEM: Self = Self {
+        local: Local::MetropolisHastings { window: Window::LastQuarter, statistic: Statistic::RaoBlackwell },
+        ..Self::G_OEM
+    };
+    /// Batch variational EM of Blei, Ng and Jordan.
+    pub const BATCH_VEM: Self = Self { step: StepSize::Constant(1.0), whole_corpus: true, ..Self::V_OEM };
+    /// Batch Monte Carlo EM.
+    pub const MCEM: Self = Self { step: StepSize::Constant(1.0), whole_corpus: true, ..Self::G_OEM };
 
-    /// All methods with names, each next to the one it resembles.
+    /// All methods with names, each next to one that it resembles.
     pub const NAMED: &'static [NamedMethod] = &[
         NamedMethod {
             name: "g-oem",
-            summary: "Gibbs online EM: sample each document a few times, move the topics after each minibatch",
+            summary: "Gibbs online EM: samples each document a few times, moves the topics after each minibatch",
             method: Self::G_OEM,
         },
         NamedMethod {
             name: "g-oem++",
             summary: "G-OEM that also moves the topics after every sweep of a minibatch",
             method: Self::G_OEM_PLUS,
+        },
+        NamedMethod {
+            name: "v-oem",
+            summary: "variational online EM: mean field instead of sampling",
+            method: Self::V_OEM,
+        },
+        NamedMethod {
+            name: "v-oem++",
+            summary: "V-OEM that also moves the topics after every local iteration",
+            method: Self::V_OEM_PLUS,
+        },
+        NamedMethod {
+            name: "olda",
+            summary: "online LDA: variational Bayes with a prior on topics; needs the size of the corpus",
+            method: Self::OLDA,
+        },
+        NamedMethod {
+            name: "vargibbs",
+            summary: "sparse stochastic inference: online LDA with Gibbs sampling inside documents",
+            method: Self::VAR_GIBBS,
+        },
+        NamedMethod {
+            name: "svb",
+            summary: "streaming variational Bayes: the posterior of the past is the prior of the next minibatch",
+            method: Self::SVB,
+        },
+        NamedMethod {
+            name: "splda",
+            summary: "single-pass LDA: V-OEM++ that adds up counts, with a Gamma prior on alpha",
+            method: Self::SPLDA,
+        },
+        NamedMethod {
+            name: "sgs",
+            summary: "streaming Gibbs sampling: adds up the topics of the last sweep",
+            method: Self::SGS,
+        },
+        NamedMethod {
+            name: "lds",
+            summary: "Langevin dynamics on topics with Gibbs sampling inside documents; needs the corpus size",
+            method: Self::LDS,
+        },
+        NamedMethod {
+            name: "mh-oem",
+            summary: "online EM with local Metropolis-Hastings",
+            method: Self::MH_OEM,
+        },
+        NamedMethod {
+            name: "batch-vem",
+            summary: "reference: batch variational EM over the whole corpus, several passes",
+            method: Self::BATCH_VEM,
+        },
+        NamedMethod {
+            name: "mcem",
+            summary: "reference: batch Monte Carlo EM over the whole corpus, several passes",
+            method: Self::MCEM,
         },
     ];
 
@@ -96,34 +218,69 @@ impl Method {
         })
     }
 
-    /// Passes over each document.
-    pub fn sweeps(&self) -> usize {
-        match self.local {
-            Local::Gibbs { sweeps } => sweeps,
+    /// The same method for a corpus of so many documents; methods that do not ask stay as they are.
+    pub fn with_population(mut self, documents: f64) -> Self {
+        match &mut self.global {
+            TopicRule::Bayes { population, .. } | TopicRule::Langevin { population, .. }
+                if *population == Population::Corpus =>
+            {
+                *population = Population::Documents(documents);
+            }
+            _ => {}
         }
+        self
     }
 
-    /// Refuses values that make no sense.
+    /// Whether the size of the corpus must still be given.
+    pub fn needs_population(&self) -> bool {
+        matches!(
+            self.global,
+            TopicRule::Bayes { population: Population::Corpus, .. }
+                | TopicRule::Langevin { population: Population::Corpus, .. }
+        )
+    }
+
+    /// Refuses values and combinations that make no sense, with the reason.
     pub fn validate(&self) -> Result<()> {
-        let Local::Gibbs { sweeps } = self.local;
-        if sweeps == 0 {
-            return Err(Error::setting(
-                "sweeps",
-                "0 sweeps estimate nothing",
-                "choose at least 1, such as 20",
-            ));
-        }
-        let Global::MaximumLikelihood { smoothing } = self.global;
-        if !(0.0..1.0).contains(&smoothing) {
-            return Err(Error::setting(
-                "smoothing",
-                format!("{smoothing} is not a share in [0, 1)"),
-                "choose a small share such as 0.0001, or 0 for none",
-            ));
+        let refuse =
+            |setting: &str, problem: &str, advice: &str| Err(Error::setting(setting, problem, advice));
+        let langevin = matches!(self.global, TopicRule::Langevin { .. });
+        let decay = matches!(self.step, StepSize::Decay { .. });
+        if self.sweeps == 0 {
+            return refuse("sweeps", "0 sweeps estimate nothing", "choose at least 1, such as 20");
         }
         if self.averaging == Averaging::Tail(0) {
-            return Err(Error::setting("averaging", "updates are counted from 1", "use tail=1 or uniform"));
+            return refuse("averaging", "updates are counted from 1", "use tail=1 or uniform");
         }
+        if langevin && self.boost {
+            return refuse(
+                "boost",
+                "a Langevin move is made once per minibatch and cannot be tried in advance",
+                "leave boost off, or choose another global rule",
+            );
+        }
+        if langevin != decay {
+            return refuse(
+                "step",
+                "Langevin moves, and only they, take a decaying step that is not a weight",
+                "leave the step to the method",
+            );
+        }
+        if langevin && !matches!(self.alpha, AlphaRule::Fixed(_)) {
+            return refuse(
+                "alpha",
+                "Langevin moves keep no running mean that alpha could be learnt from",
+                "use --alpha fixed",
+            );
+        }
+        if matches!(self.local, Local::MetropolisHastings { statistic: Statistic::InSweep, .. }) {
+            return refuse(
+                "statistic",
+                "in-sweep probabilities belong to Gibbs draws; Metropolis-Hastings makes none",
+                "use rb or counts",
+            );
+        }
+        self.global.validate()?;
         self.step.validate()?;
         self.alpha.validate()
     }
@@ -136,30 +293,64 @@ mod tests {
     #[test]
     fn named_methods_are_valid_and_survive_json() {
         for named in Method::NAMED {
-            named.method.validate().unwrap();
             assert_eq!(Method::named(named.name).unwrap(), named.method);
-            let text = serde_json::to_string(&named.method).unwrap();
-            assert_eq!(serde_json::from_str::<Method>(&text).unwrap(), named.method);
+            let method = named.method.with_population(1000.0);
+            assert!(!method.needs_population());
+            method.validate().unwrap();
+            let text = serde_json::to_string(&method).unwrap();
+            assert_eq!(serde_json::from_str::<Method>(&text).unwrap(), method);
+        }
+    }
+
+    #[test]
+    fn methods_that_need_the_corpus_size_say_so() {
+        for named in Method::NAMED {
+            let asks = ["olda", "vargibbs", "lds"].contains(&named.name);
+            assert_eq!(named.method.needs_population(), asks, "{}", named.name);
+            assert_eq!(named.method.validate().is_err(), asks, "{}", named.name);
         }
     }
 
     #[test]
     fn unknown_name_lists_the_known_ones() {
         let error = Method::named("gibbs").unwrap_err().to_string();
-        assert_eq!(error, "method: there is no method called 'gibbs'; choose one of g-oem, g-oem++");
+        assert!(
+            error.starts_with("method: there is no method called 'gibbs'; choose one of g-oem, g-oem++, ")
+        );
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn nonsense_is_refused_with_the_reason() {
         let base = Method::G_OEM;
-        for method in [
-            Method { local: Local::Gibbs { sweeps: 0 }, ..base },
-            Method { global: Global::MaximumLikelihood { smoothing: 1.0 }, ..base },
-            Method { global: Global::MaximumLikelihood { smoothing: f64::NAN }, ..base },
-            Method { alpha: AlphaRule::Fixed(Some(0.0)), ..base },
-            Method { averaging: Averaging::Tail(0), ..base },
+        let langevin = Method::LDS.with_population(100.0);
+        let share = |share| TopicRule::MaximumLikelihood(Smoothing::Share(share));
+        for (method, setting) in [
+            (Method { sweeps: 0, ..base }, "sweeps"),
+            (Method { global: share(1.0), ..base }, "smoothing"),
+            (Method { global: share(f64::NAN), ..base }, "smoothing"),
+            (
+                Method {
+                    global: TopicRule::Bayes { prior: Some(0.0), population: Population::Seen },
+                    ..base
+                },
+                "topic-prior",
+            ),
+            (Method { alpha: AlphaRule::Fixed(Some(0.0)), ..base }, "alpha"),
+            (Method { averaging: Averaging::Tail(0), ..base }, "averaging"),
+            (Method { boost: true, ..langevin }, "boost"),
+            (Method { step: StepSize::PAPER, ..langevin }, "step"),
+            (Method { alpha: AlphaRule::FixedPoint, ..langevin }, "alpha"),
+            (Method { step: langevin.step, ..base }, "step"),
+            (
+                Method {
+                    local: Local::MetropolisHastings { window: Window::Last, statistic: Statistic::InSweep },
+                    ..base
+                },
+                "statistic",
+            ),
         ] {
-            assert!(method.validate().is_err(), "{method:?}");
+            let error = method.validate().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{setting}: ")), "{error}");
         }
     }
 }

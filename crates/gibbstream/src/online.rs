@@ -55,7 +55,7 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
             local,
             run,
             pool,
-            clock: Step::default(),
+            clock: run.step.start(run.batch),
             state: None,
             view: M::View::default(),
             fresh: M::Expectation::default(),
@@ -91,17 +91,12 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         self.pool.install(work)
     }
 
-    /// Learns from one minibatch and returns its weight rho. An error leaves the state as it was.
-    pub fn partial_fit(&mut self, batch: &M::Batch) -> Result<f64> {
-        let step = Step {
-            update: self.clock.update + 1,
-            batch: batch.len() as u64,
-            seen: self.clock.seen + batch.len() as u64,
-        };
+    /// Learns from one minibatch. An error leaves the state as it was.
+    pub fn partial_fit(&mut self, batch: &M::Batch) -> Result<Step> {
         if batch.is_empty() {
-            return Ok(0.0);
+            return Ok(self.clock);
         }
-        let rho = self.run.step.rho(&step, self.run.batch);
+        let step = self.run.step.next(&self.clock, batch.len() as u64, self.run.batch);
         let (model, run) = (&self.model, self.run);
         let mut state = match self.state.take() {
             Some(state) => state,
@@ -112,6 +107,7 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
             local: &self.local,
             run: &self.run,
             batch,
+            clock: &self.clock,
             state: &state,
             view: &mut self.view,
             fresh: &mut self.fresh,
@@ -119,21 +115,21 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
             scratch: &self.scratch,
         };
         let window = &mut self.window;
-        self.pool.install(|| if run.boost { e_step.boosted(rho, window) } else { e_step.plain() });
+        self.pool.install(|| if run.boost { e_step.boosted(&step, window) } else { e_step.plain() });
         if let Some(statistic) = self.fresh.not_finite() {
             self.state = Some(state);
             return Err(Error::NotFinite { update: step.update, statistic });
         }
         let fresh = &self.fresh;
         self.state = Some(self.pool.install(|| {
-            model.absorb(&mut state, rho, fresh, batch);
+            model.absorb(&mut state, &step, fresh, batch);
             if run.averaging.includes(step.update) {
-                model.remember(&mut state);
+                model.remember(&mut state, &step);
             }
             state
         }));
         self.clock = step;
-        Ok(rho)
+        Ok(step)
     }
 }
 
@@ -143,6 +139,7 @@ struct EStep<'a, M: LatentModel, L: LocalInference<M>> {
     local: &'a L,
     run: &'a Run,
     batch: &'a M::Batch,
+    clock: &'a Step,
     state: &'a M::State,
     view: &'a mut M::View,
     fresh: &'a mut M::Expectation,
@@ -153,7 +150,7 @@ struct EStep<'a, M: LatentModel, L: LocalInference<M>> {
 impl<M: LatentModel, L: LocalInference<M>> EStep<'_, M, L> {
     /// All passes with the parameters as they were before the minibatch.
     fn plain(self) {
-        self.model.view(self.state, None, self.batch, self.view);
+        self.model.view(self.state, self.clock, None, self.batch, self.view);
         let (local, view, batch, passes) = (self.local, &*self.view, self.batch, self.local.passes());
         let seed = self.run.seed;
         for_each(self.latents, batch.len(), self.scratch, |index, latent, scratch| {
@@ -165,9 +162,9 @@ impl<M: LatentModel, L: LocalInference<M>> EStep<'_, M, L> {
 
     /// After each pass, the parameters as if the minibatch were already absorbed with what is known of it:
     /// the latest pass while burning in, the mean over the kept passes so far afterwards (algorithms.md 1.3).
-    fn boosted(self, rho: f64, window: &mut M::Expectation) {
+    fn boosted(self, step: &Step, window: &mut M::Expectation) {
         let (local, batch, seed) = (self.local, self.batch, self.run.seed);
-        self.model.view(self.state, None, batch, self.view);
+        self.model.view(self.state, self.clock, None, batch, self.view);
         for pass in 0..local.passes() {
             let view = &*self.view;
             for_each(self.latents, batch.len(), self.scratch, |index, latent, scratch| {
@@ -186,7 +183,7 @@ impl<M: LatentModel, L: LocalInference<M>> EStep<'_, M, L> {
                 self.fresh.add(1.0 / (pass + 1 - local.first_kept()) as f64, window);
             }
             if pass + 1 < local.passes() {
-                self.model.view(self.state, Some((rho, self.fresh)), batch, self.view);
+                self.model.view(self.state, step, Some(self.fresh), batch, self.view);
             }
         }
     }

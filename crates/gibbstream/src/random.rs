@@ -22,6 +22,8 @@ pub enum Purpose {
     SyntheticTruth = 5,
     /// Synthetic documents.
     SyntheticDocument = 6,
+    /// Noise of Langevin moves.
+    Langevin = 7,
 }
 
 /// The seed of a run.

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The clock of a run, after a minibatch was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Number of updates, this one included.
@@ -13,6 +13,10 @@ pub struct Step {
     pub batch: u64,
     /// Documents seen, this minibatch included.
     pub seen: u64,
+    /// Documents that the start of the run stands for, beside those seen.
+    pub head_start: u64,
+    /// Weight of this minibatch in the running statistics.
+    pub rho: f64,
 }
 
 /// The rule for the weight `rho` of a minibatch in the running statistics (algorithms.md 1.3).
@@ -31,23 +35,49 @@ pub enum StepSize {
     /// The same weight always.
     Constant(f64),
     /// `batch / seen`: plain averaging of everything seen, equal to adding up counts.
-    Incremental,
+    Incremental {
+        /// The random start weighs as much as this many minibatches.
+        head_start: u64,
+    },
+    /// `start (1 + i / delay)^-exponent`: the step of Langevin dynamics, which is not a weight.
+    Decay {
+        /// The first step.
+        start: f64,
+        /// Updates after which the decay sets in.
+        delay: f64,
+        /// Exponent of the decay.
+        exponent: f64,
+    },
 }
 
 impl StepSize {
     /// The rule of the paper, `1 / sqrt(i)`.
     pub const PAPER: Self = Self::Power { kappa: 0.5, offset: 0.0, tau: 1.0 };
 
-    /// The weight of the minibatch that `step` has just counted; `usual` is the size of a full minibatch.
-    pub fn rho(&self, step: &Step, usual: u64) -> f64 {
-        let share = (step.batch as f64 / usual as f64).min(1.0);
-        match *self {
+    /// The clock before the first minibatch; a full one has `usual` documents.
+    pub fn start(&self, usual: u64) -> Step {
+        let head_start = match *self {
+            Self::Incremental { head_start } => head_start * usual,
+            _ => 0,
+        };
+        Step { head_start, ..Step::default() }
+    }
+
+    /// The step after `clock` for a minibatch of `batch` documents, where a full one has `usual`.
+    pub fn next(&self, clock: &Step, batch: u64, usual: u64) -> Step {
+        let step = Step { update: clock.update + 1, batch, seen: clock.seen + batch, ..*clock };
+        let share = (batch as f64 / usual as f64).min(1.0);
+        let rho = match *self {
             Self::Power { kappa, offset, tau } => {
                 (tau * libm::pow(step.update as f64 + offset, -kappa)).min(1.0) * share
             }
             Self::Constant(rho) => rho * share,
-            Self::Incremental => step.batch as f64 / step.seen as f64,
-        }
+            Self::Incremental { .. } => batch as f64 / (step.head_start + step.seen) as f64,
+            Self::Decay { start, delay, exponent } => {
+                start * libm::pow(1.0 + step.update as f64 / delay, -exponent)
+            }
+        };
+        Step { rho, ..step }
     }
 
     /// Refuses values outside the range in which the statistics stay convex combinations.
@@ -62,6 +92,15 @@ impl StepSize {
             }
             Self::Power { tau, .. } if !(tau > 0.0 && tau.is_finite()) => refuse("tau", tau, "(0, infinity)"),
             Self::Constant(rho) if !(rho > 0.0 && rho <= 1.0) => refuse("step constant", rho, "(0, 1]"),
+            Self::Decay { start, .. } if !(start > 0.0 && start <= 1.0) => {
+                refuse("step decay", start, "(0, 1]")
+            }
+            Self::Decay { delay, .. } if !(delay > 0.0 && delay.is_finite()) => {
+                refuse("step decay", delay, "(0, infinity)")
+            }
+            Self::Decay { exponent, .. } if !(0.0..=1.0).contains(&exponent) => {
+                refuse("step decay", exponent, "[0, 1]")
+            }
             _ => Ok(()),
         }
     }
@@ -71,32 +110,37 @@ impl StepSize {
 mod tests {
     use super::*;
 
-    fn rho(rule: StepSize, update: u64, batch: u64, seen: u64) -> f64 {
-        rule.rho(&Step { update, batch, seen }, 100)
+    fn rho(rule: StepSize, update: u64, batch: u64) -> f64 {
+        let clock = Step { update: update - 1, seen: 100 * (update - 1), ..Step::default() };
+        rule.next(&clock, batch, 100).rho
     }
 
     #[test]
     fn power_rule() {
-        assert_eq!(rho(StepSize::PAPER, 1, 100, 100), 1.0);
-        assert_eq!(rho(StepSize::PAPER, 4, 100, 400), 0.5);
-        assert_eq!(rho(StepSize::PAPER, 4, 50, 350), 0.25, "a short minibatch weighs less");
+        assert_eq!(rho(StepSize::PAPER, 1, 100), 1.0);
+        assert_eq!(rho(StepSize::PAPER, 4, 100), 0.5);
+        assert_eq!(rho(StepSize::PAPER, 4, 50), 0.25, "a short minibatch weighs less");
         let shifted = StepSize::Power { kappa: 1.0, offset: 9.0, tau: 5.0 };
-        assert_eq!(rho(shifted, 1, 100, 100), 0.5);
+        assert_eq!(rho(shifted, 1, 100), 0.5);
         let steep = StepSize::Power { kappa: 0.5, offset: 0.0, tau: 10.0 };
-        assert_eq!(rho(steep, 4, 100, 400), 1.0, "never above 1");
+        assert_eq!(rho(steep, 4, 100), 1.0, "never above 1");
         let flat = StepSize::Power { kappa: 0.0, offset: 0.0, tau: 1.0 };
-        assert_eq!(rho(flat, 1000, 100, 100_000), 1.0);
+        assert_eq!(rho(flat, 1000, 100), 1.0);
     }
 
     #[test]
     fn incremental_rule_averages_unequal_minibatches() {
-        let (mut mean, mut seen) = (0.0, 0);
-        for (update, (batch, value)) in [(100, 1.0), (30, 4.0), (70, 2.0)].into_iter().enumerate() {
-            seen += batch;
-            let weight = rho(StepSize::Incremental, update as u64 + 1, batch, seen);
-            mean = (1.0 - weight) * mean + weight * value;
+        for head_start in [0, 2] {
+            let rule = StepSize::Incremental { head_start };
+            let (mut mean, mut clock) = (7.0, rule.start(100));
+            for (batch, value) in [(100, 1.0), (30, 4.0), (70, 2.0)] {
+                clock = rule.next(&clock, batch, 100);
+                mean = (1.0 - clock.rho) * mean + clock.rho * value;
+            }
+            let start = 100.0 * head_start as f64;
+            let expected = (7.0 * start + 100.0 + 120.0 + 140.0) / (start + 200.0);
+            assert!((mean - expected).abs() < 1e-12);
         }
-        assert!((mean - (100.0 + 120.0 + 140.0) / 200.0).abs() < 1e-12);
     }
 
     #[test]

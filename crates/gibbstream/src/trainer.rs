@@ -3,8 +3,11 @@
 use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
 use crate::inference::LocalInference;
+use crate::inference::chain::Move;
 use crate::inference::gibbs::Gibbs;
-use crate::method::{Global, Local, Method};
+use crate::inference::mean_field::MeanField;
+use crate::method::{Local, Method};
+use crate::model::alpha::smallest_entry;
 use crate::model::lda::{Lda, LdaState, Topics};
 use crate::online::{Online, Run};
 use crate::random::Seed;
@@ -58,13 +61,15 @@ impl Settings {
 
     /// The model that these settings describe.
     pub fn model(&self) -> Lda {
-        let Global::MaximumLikelihood { smoothing } = self.method.global;
         Lda {
             topics: self.topics,
             vocabulary: self.vocabulary,
-            smoothing,
+            rule: self.method.global,
             alpha: self.method.alpha,
+            alpha_floor: smallest_entry(self.topics, self.method.local == Local::MeanField),
+            start: self.method.start,
             averaging: self.method.averaging.is_on(),
+            seed: self.seed,
         }
     }
 }
@@ -84,7 +89,7 @@ pub struct Learnt {
 
 /// The driver with its type parameters hidden: one virtual call per minibatch.
 trait Learner: Send {
-    fn partial_fit(&mut self, batch: &Minibatch) -> Result<f64>;
+    fn partial_fit(&mut self, batch: &Minibatch) -> Result<Step>;
     fn state(&self) -> Option<&LdaState>;
     fn clock(&self) -> Step;
     fn resume(&mut self, state: LdaState, clock: Step);
@@ -92,7 +97,7 @@ trait Learner: Send {
 }
 
 impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
-    fn partial_fit(&mut self, batch: &Minibatch) -> Result<f64> {
+    fn partial_fit(&mut self, batch: &Minibatch) -> Result<Step> {
         Online::partial_fit(self, batch)
     }
 
@@ -109,7 +114,7 @@ impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
     }
 
     fn parameters(&self) -> Option<Topics> {
-        self.state().map(|state| self.install(|| self.model().parameters(state)))
+        self.state().map(|state| self.install(|| self.model().parameters(state, &self.clock())))
     }
 }
 
@@ -134,8 +139,17 @@ impl Trainer {
             seed: settings.seed,
             threads,
         };
+        let (model, sweeps) = (settings.model(), method.sweeps);
         let learner: Box<dyn Learner> = match method.local {
-            Local::Gibbs { sweeps } => Box::new(Online::new(settings.model(), Gibbs { sweeps }, run)?),
+            Local::Gibbs { window, statistic } => {
+                let local = Gibbs { sweeps, window, statistic, transition: Move::Gibbs };
+                Box::new(Online::new(model, local, run)?)
+            }
+            Local::MetropolisHastings { window, statistic } => {
+                let local = Gibbs { sweeps, window, statistic, transition: Move::MetropolisHastings };
+                Box::new(Online::new(model, local, run)?)
+            }
+            Local::MeanField => Box::new(Online::new(model, MeanField { iterations: sweeps }, run)?),
         };
         Ok(Self { learner, tokens: 0, word_counts: vec![0; settings.vocabulary], settings })
     }
@@ -149,16 +163,16 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Learns from one minibatch and returns its weight rho.
-    pub fn partial_fit(&mut self, batch: &Minibatch) -> Result<f64> {
-        let rho = self.learner.partial_fit(batch)?;
+    /// Learns from one minibatch.
+    pub fn partial_fit(&mut self, batch: &Minibatch) -> Result<Step> {
+        let step = self.learner.partial_fit(batch)?;
         self.tokens += batch.tokens();
         for index in 0..batch.len() {
             for entry in batch.document(index) {
                 self.word_counts[batch.words()[entry.word as usize] as usize] += u64::from(entry.count);
             }
         }
-        Ok(rho)
+        Ok(step)
     }
 
     /// The settings.
@@ -183,7 +197,7 @@ impl Trainer {
 
     /// The Dirichlet parameter after the last update; `None` before the first.
     pub fn alpha(&self) -> Option<&[f64]> {
-        self.learner.state().map(|state| state.alpha.as_slice())
+        self.learner.state().map(|state| state.alpha.alpha.as_slice())
     }
 
     /// The parameters to report; `None` before the first update.

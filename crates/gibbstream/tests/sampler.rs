@@ -19,7 +19,7 @@ fn stream(key: u64) -> Stream {
 
 /// Expected statistics of a minibatch by the production sampler.
 fn gibbs(sweeps: usize, view: &TopicView, batch: &Minibatch, seed: u64) -> TopicExpectation {
-    let gibbs = Gibbs { sweeps };
+    let gibbs = Gibbs::new(sweeps);
     let (mut chain, mut latents) = (Chain::default(), Vec::new());
     for index in 0..batch.len() {
         let mut latent = Default::default();
@@ -133,7 +133,7 @@ fn expectations_of_the_reference_document() {
         let found = gibbs(sweeps, &view_of(&topics, &batch), &batch, 7);
         for k in 0..3 {
             (0..4).for_each(|w| fast[k * 4 + w].push(found.counts[w * 3 + k]));
-            fast[12 + k].push(found.log_theta[k]);
+            fast[12 + k].push(found.theta.log_theta[k]);
         }
         let mut random = stream(1000 + run);
         let (mut counts, mut log_theta) = (vec![vec![0.0; 4]; 3], vec![0.0; 3]);
@@ -346,7 +346,7 @@ fn one_topic_counts_words() {
     let batch = copies(&[0, 0, 2], 4, 0);
     let found = gibbs(3, &view_of(&topics, &batch), &batch, 1);
     assert!((found.counts[0] - 2.0).abs() < 1e-14 && (found.counts[1] - 1.0).abs() < 1e-14);
-    assert!(found.log_theta[0].abs() < 1e-14);
+    assert!(found.theta.log_theta[0].abs() < 1e-14);
 }
 
 #[test]
@@ -370,7 +370,7 @@ fn equal_topics_leave_the_prior() {
     for run in 0..30 {
         let batch = copies(&[0, 1, 1, 0, 1, 1], 400, run * 400);
         let statistics = gibbs(30, &view_of(&topics, &batch), &batch, 3);
-        (0..3).for_each(|k| found[k].push(statistics.log_theta[k]));
+        (0..3).for_each(|k| found[k].push(statistics.theta.log_theta[k]));
     }
     for (k, expected) in gibbstream::model::alpha::mean_log_theta(&alpha).into_iter().enumerate() {
         assert_mean(&format!("log theta {k}"), &found[k], expected);
@@ -398,7 +398,7 @@ impl NotFinite for TopicExpectation {
         self.counts
             .iter()
             .chain(&self.totals)
-            .chain(&self.log_theta)
+            .chain(&self.theta.log_theta)
             .filter(|value| !value.is_finite())
             .count()
     }
@@ -430,7 +430,7 @@ proptest! {
             prop_assert!((sum - expected).abs() < 1e-9 * expected, "{sum} is not {expected}");
             prop_assert!(found.counts[row * count..][..count].iter().all(|&value| value > -1e-12));
         }
-        let inside: f64 = found.log_theta.iter().map(|&value| libm::exp(value)).sum();
+        let inside: f64 = found.theta.log_theta.iter().map(|&value| libm::exp(value)).sum();
         let allowed = if count == 1 { (inside - 1.0).abs() < 1e-12 } else { inside < 1.0 };
         prop_assert!(allowed, "sum exp(E log theta) = {inside}");
     }

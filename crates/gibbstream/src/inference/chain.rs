@@ -21,6 +21,15 @@ pub struct Token {
     pub slot: u32,
 }
 
+/// How a token's topic is drawn anew; both leave the same distribution alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// From its exact conditional.
+    Gibbs,
+    /// By proposals, from the word and from the document in turn, that are accepted or not.
+    MetropolisHastings,
+}
+
 /// State of the chain, with the working space that it needs.
 #[derive(Clone, Debug, Default)]
 pub struct Chain {
@@ -42,14 +51,16 @@ pub struct Chain {
     spare: Vec<f64>,
 }
 
-/// Statistics kept of some sweeps, not yet multiplied by the weights.
+/// Statistics kept of some sweeps.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
     /// Number of sweeps.
     pub sweeps: usize,
+    /// Whether `shares` must still be multiplied by the weights `phi_kw`.
+    pub without_weights: bool,
     /// Topic of each column of `shares`.
     pub topics: Vec<u32>,
-    /// `words x columns`; times `phi_kw` it is the sparse part of the expected counts.
+    /// `words x columns`: the sparse part of the expected counts.
     pub shares: Vec<f64>,
     /// Number of columns, at least the number of topics.
     pub columns: usize,
@@ -343,13 +354,8 @@ impl Chain {
     /// Keeps the Rao-Blackwellised statistics of the present state: for every token the probabilities of its
     /// topic given all the others, summed by word (equation 10 of algorithms.md 8.2).
     pub fn keep(&mut self, view: &TopicView) {
+        self.keep_one_more(true);
         let (stride, rows) = (self.counts.len(), self.words.len());
-        if self.kept.sweeps == 0 {
-            self.kept.shares.resize(stride * rows, 0.0);
-            self.kept.columns = stride;
-            self.kept.gains.resize(rows, 0.0);
-        }
-        self.kept.sweeps += 1;
         // `spare` holds, row by row, the mass with all tokens in, then the gain.
         self.spare.clear();
         self.spare.resize(2 * rows, 0.0);
@@ -375,11 +381,109 @@ impl Chain {
                 *share += gain * count;
             }
         }
+        self.keep_sizes();
+    }
+
+    /// Keeps the topics of the present state themselves.
+    pub fn keep_counts(&mut self) {
+        self.keep_one_more(false);
+        let stride = self.counts.len();
+        for token in &self.tokens {
+            self.kept.shares[token.row as usize * stride + token.slot as usize] += 1.0;
+        }
+        self.keep_sizes();
+    }
+
+    /// A sweep that keeps, for every token, the probabilities of its topic at the moment it is drawn.
+    pub fn sweep_and_keep(&mut self, view: &TopicView, random: &mut Stream) {
+        self.keep_one_more(true);
+        let tokens = self.tokens.len();
+        for place in 0..tokens {
+            self.tokens.swap(place, place + random.below(tokens - place));
+            let Token { row, slot } = self.tokens[place];
+            self.counts[slot as usize] -= 1.0;
+            let gain = 1.0 / self.mass(view, row);
+            self.kept.gains[row as usize] += gain;
+            let stride = self.counts.len();
+            let shares = self.kept.shares[row as usize * stride..][..stride].iter_mut();
+            shares.zip(&self.counts).for_each(|(share, count)| *share += gain * count);
+            let (slot, _) = self.draw(view, row, random);
+            self.counts[slot as usize] += 1.0;
+            self.tokens[place].slot = slot;
+        }
+        self.keep_sizes();
+    }
+
+    /// Opens the books for one more kept sweep.
+    fn keep_one_more(&mut self, without_weights: bool) {
+        if self.kept.sweeps == 0 {
+            self.kept.without_weights = without_weights;
+            self.kept.columns = self.counts.len();
+            self.kept.shares.resize(self.counts.len() * self.words.len(), 0.0);
+            self.kept.gains.resize(self.words.len(), 0.0);
+        }
+        self.kept.sweeps += 1;
+    }
+
+    fn keep_sizes(&mut self) {
         for (&topic, &count) in self.topics.iter().zip(&self.counts) {
             if count > 0.0 {
                 self.kept.sizes.push((topic, count as u32));
             }
         }
+    }
+
+    /// Visits every token once, in uniformly random order, with one proposal drawn from its word and one from the
+    /// document (algorithms.md 3.11).
+    pub fn sweep_by_proposals(&mut self, view: &TopicView, random: &mut Stream) {
+        let tokens = self.tokens.len();
+        for place in 0..tokens {
+            self.tokens.swap(place, place + random.below(tokens - place));
+            let word = self.words[self.tokens[place].row as usize];
+            let by_word = view.find_in_weights(word, random.uniform());
+            self.propose(view, place, by_word, random, |n_alpha, _| n_alpha);
+            let by_document = self.draw_from_document(view, place, random);
+            self.propose(view, place, by_document, random, |_, weight| weight);
+        }
+    }
+
+    /// A topic with probability proportional to `n_k + alpha_k`, the token at `place` left out.
+    fn draw_from_document(&self, view: &TopicView, place: usize, random: &mut Stream) -> usize {
+        let others = self.tokens.len() - 1;
+        if random.uniform() * (others as f64 + view.alpha_sum()) < others as f64 {
+            let other = random.below(others);
+            let other = self.tokens[if other < place { other } else { other + 1 }];
+            self.topics[other.slot as usize] as usize
+        } else {
+            random.categorical(view.alpha())
+        }
+    }
+
+    /// Moves a token to the proposed topic with probability `ratio(new) / ratio(old)`, where `ratio` is the factor
+    /// of the target (`n_k + alpha_k`, `phi_kw`) that the proposal left out.
+    fn propose(
+        &mut self,
+        view: &TopicView,
+        place: usize,
+        proposed: usize,
+        random: &mut Stream,
+        ratio: impl Fn(f64, f64) -> f64,
+    ) {
+        let Token { row, slot } = self.tokens[place];
+        self.counts[slot as usize] -= 1.0;
+        let weights = view.row(self.words[row as usize]);
+        let value = |chain: &Self, topic: usize| {
+            let count = match chain.slot_of[topic] {
+                NO_SLOT => 0.0,
+                slot => chain.counts[slot as usize],
+            };
+            ratio(count + view.alpha()[topic], weights[topic])
+        };
+        let old = self.topics[slot as usize] as usize;
+        let accepted = random.uniform() * value(self, old) < value(self, proposed);
+        let slot = if accepted { self.slot_for(view, proposed) } else { slot };
+        self.counts[slot as usize] += 1.0;
+        self.tokens[place].slot = slot;
     }
 
     /// The mass of a word with one token taken out of a slot, without cancellation.

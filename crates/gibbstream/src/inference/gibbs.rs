@@ -1,21 +1,64 @@
 //! Local Gibbs sampling: the E-step of G-OEM (Algorithm 2 of the paper, algorithms.md 3.2).
 
 use super::LocalInference;
-use super::chain::{Chain, Kept};
+use super::chain::{Chain, Kept, Move};
+use super::collect;
 use crate::corpus::Minibatch;
 use crate::math::digamma;
 use crate::model::LatentModel;
 use crate::model::lda::TopicExpectation;
 use crate::model::view::TopicView;
 use crate::random::Stream;
-use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Sweeps of collapsed Gibbs sampling, the last quarter of which is kept.
+/// Sweeps over the tokens of a document, some of which are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gibbs {
     /// Number of sweeps P.
     pub sweeps: usize,
+    /// Which of them are kept.
+    pub window: Window,
+    /// What is kept of them.
+    pub statistic: Statistic,
+    /// How a token's topic is drawn anew.
+    pub transition: Move,
+}
+
+/// Which sweeps are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Window {
+    /// The last quarter, at least one.
+    LastQuarter,
+    /// The second half.
+    LastHalf,
+    /// The last one alone.
+    Last,
+}
+
+/// What is kept of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statistic {
+    /// At the end of the sweep, the probabilities of each token's topic given all the others.
+    RaoBlackwell,
+    /// The same probabilities at the moment when the token is drawn.
+    InSweep,
+    /// The topics themselves.
+    Counts,
+}
+
+impl Gibbs {
+    /// Plain Gibbs sampling as in G-OEM.
+    pub const fn new(sweeps: usize) -> Self {
+        Self {
+            sweeps,
+            window: Window::LastQuarter,
+            statistic: Statistic::RaoBlackwell,
+            transition: Move::Gibbs,
+        }
+    }
 }
 
 /// The topics of a document's tokens, its random stream, and the statistics kept.
@@ -39,7 +82,12 @@ where
     }
 
     fn first_kept(&self) -> usize {
-        self.sweeps - (self.sweeps / 4).max(1)
+        let kept = match self.window {
+            Window::LastQuarter => self.sweeps / 4,
+            Window::LastHalf => self.sweeps / 2,
+            Window::Last => 1,
+        };
+        self.sweeps - kept.max(1)
     }
 
     /// Every token starts in a topic drawn by its word alone.
@@ -75,11 +123,17 @@ where
         chain.load(view, latent.tokens.iter().copied());
         let last = passes.end;
         for pass in passes {
-            chain.sweep(view, &mut latent.random);
-            if pass >= first_kept {
-                chain.keep(view);
-            } else {
-                chain.compact();
+            let kept = pass >= first_kept;
+            match (self.transition, self.statistic) {
+                (Move::Gibbs, Statistic::InSweep) if kept => chain.sweep_and_keep(view, &mut latent.random),
+                (Move::Gibbs, _) => chain.sweep(view, &mut latent.random),
+                (Move::MetropolisHastings, _) => chain.sweep_by_proposals(view, &mut latent.random),
+            }
+            match (kept, self.statistic) {
+                (false, _) => chain.compact(),
+                (true, Statistic::RaoBlackwell) => chain.keep(view),
+                (true, Statistic::Counts) => chain.keep_counts(),
+                (true, Statistic::InSweep) => {}
             }
         }
         if last < self.sweeps {
@@ -96,115 +150,65 @@ where
         latents: &[DocumentTopics],
         out: &mut TopicExpectation,
     ) {
-        expected_counts(view, batch, latents, out);
-        expected_log_theta(view, batch, latents, &mut out.log_theta);
+        collect::expected_counts(view, batch, latents, out);
+        let gains = digamma_gains(view, latents);
+        out.theta.refresh(view.alpha(), &gains, collect::mean_total(view, batch));
     }
 }
 
-/// Words whose counts one thread collects from all documents.
-const WORDS_PER_TASK: usize = 64;
-
-/// Mean over documents of the expected counts. A word's counts are added up in the order of documents by
-/// whichever thread owns the word.
-fn expected_counts(
-    view: &TopicView,
-    batch: &Minibatch,
-    latents: &[DocumentTopics],
-    out: &mut TopicExpectation,
-) {
-    let topics = view.topics();
-    let words = batch.words().len();
-    let sweeps = latents.iter().map(|latent| latent.kept.sweeps).max().unwrap_or(1);
-    let per_document = 1.0 / (sweeps * batch.len()) as f64;
-    out.counts.clear();
-    out.counts.resize(words * topics, 0.0);
-    let task_totals: Vec<Vec<f64>> = out
-        .counts
-        .par_chunks_mut(WORDS_PER_TASK * topics)
-        .enumerate()
-        .map(|(task, counts)| {
-            let first = (task * WORDS_PER_TASK) as u32;
-            let gains = collect(view, batch, latents, first, counts);
-            let mut totals = vec![0.0; topics];
-            for (i, counts) in counts.chunks_exact_mut(topics).enumerate() {
-                let weights = view.row(first + i as u32);
-                for (k, count) in counts.iter_mut().enumerate() {
-                    *count = per_document * weights[k] * (*count + gains[i] * view.alpha()[k]);
-                    totals[k] += *count;
-                }
-            }
-            totals
-        })
-        .collect();
-    out.totals.clear();
-    out.totals.resize(topics, 0.0);
-    for task in task_totals {
-        out.totals.iter_mut().zip(task).for_each(|(total, part)| *total += part);
+impl collect::Kept for DocumentTopics {
+    fn terms(&self) -> usize {
+        self.kept.sweeps
     }
-}
 
-/// Adds the kept shares of the words `first..` (as many as `counts` has rows) and returns their gains.
-fn collect(
-    view: &TopicView,
-    batch: &Minibatch,
-    latents: &[DocumentTopics],
-    first: u32,
-    counts: &mut [f64],
-) -> Vec<f64> {
-    let topics = view.topics();
-    let mut gains = vec![0.0; counts.len() / topics];
-    let end = first + gains.len() as u32;
-    for (index, latent) in latents.iter().enumerate() {
-        let Kept { topics: columns, shares, columns: stride, gains: kept_gains, .. } = &latent.kept;
-        let document = batch.document(index);
-        let rows = document.partition_point(|entry| entry.word < first);
-        for (row, entry) in document.iter().enumerate().skip(rows).take_while(|(_, entry)| entry.word < end) {
-            let word = (entry.word - first) as usize;
-            gains[word] += kept_gains[row];
-            let counts = &mut counts[word * topics..][..topics];
-            for (&topic, share) in columns.iter().zip(&shares[row * stride..][..*stride]) {
-                counts[topic as usize] += share;
-            }
+    fn add_counts(&self, row: usize, counts: &mut [f64]) {
+        let Kept { topics, shares, columns, .. } = &self.kept;
+        for (&topic, share) in topics.iter().zip(&shares[row * columns..][..*columns]) {
+            counts[topic as usize] += share;
         }
     }
-    gains
+
+    fn gain(&self, row: usize) -> f64 {
+        self.kept.gains.get(row).copied().unwrap_or(0.0)
+    }
+
+    fn without_weights(&self) -> bool {
+        self.kept.without_weights
+    }
 }
 
 /// Sizes up to this go through an integer histogram, larger ones through digamma.
 const LARGEST_BINNED: u32 = 1024;
 
-/// Mean over documents of `E[log theta_k] = E[digamma(alpha_k + n_k)] - digamma(sum alpha + N)`, through
-/// `digamma(a + n) - digamma(a) = sum_{j<n} 1 / (a + j)` (algorithms.md 8.2).
-fn expected_log_theta(view: &TopicView, batch: &Minibatch, latents: &[DocumentTopics], out: &mut Vec<f64>) {
+/// Mean over documents of `E[digamma(alpha_k + n_k)] - digamma(alpha_k)`, through
+/// `digamma(a + n) - digamma(a) = sum_{j<n} 1 / (a + j)` and integer histograms of n (algorithms.md 8.2).
+fn digamma_gains(view: &TopicView, latents: &[DocumentTopics]) -> Vec<f64> {
     let topics = view.topics();
-    let sweeps = latents.iter().map(|latent| latent.kept.sweeps).max().unwrap_or(1) as f64;
+    let terms = latents.iter().map(|latent| latent.kept.sweeps).max().unwrap_or(1) * latents.len();
     let sizes = || latents.iter().flat_map(|latent| latent.kept.sizes.iter().copied());
     let bins = sizes().map(|(_, size)| size.min(LARGEST_BINNED)).max().unwrap_or(0) as usize;
     let mut histogram = vec![0_u32; topics * bins];
-    out.clear();
-    out.resize(topics, 0.0);
+    let mut gains = vec![0.0; topics];
     for (topic, size) in sizes() {
         let k = topic as usize;
         if size <= LARGEST_BINNED {
             histogram[k * bins + size as usize - 1] += 1;
         } else {
-            out[k] += digamma(view.alpha()[k] + f64::from(size)) - digamma(view.alpha()[k]);
+            gains[k] += digamma(view.alpha()[k] + f64::from(size)) - digamma(view.alpha()[k]);
         }
     }
-    let norm =
-        (0..batch.len()).map(|index| digamma(view.alpha_sum() + batch.tokens_of(index) as f64)).sum::<f64>()
-            / batch.len() as f64;
-    for (k, out) in out.iter_mut().enumerate() {
-        let alpha = view.alpha()[k];
+    for (k, gain) in gains.iter_mut().enumerate() {
+        let exactly = &histogram[k * bins..][..bins];
         // Documents with more than j tokens in the topic each contribute 1 / (alpha + j).
-        let mut larger: u32 = histogram[k * bins..][..bins].iter().sum();
-        for (j, &exactly) in histogram[k * bins..][..bins].iter().enumerate() {
+        let mut larger: u32 = exactly.iter().sum();
+        for (j, &exactly) in exactly.iter().enumerate() {
             if larger == 0 {
                 break;
             }
-            *out += f64::from(larger) / (alpha + j as f64);
+            *gain += f64::from(larger) / (view.alpha()[k] + j as f64);
             larger -= exactly;
         }
-        *out = *out / (sweeps * batch.len() as f64) + digamma(alpha) - norm;
+        *gain /= terms as f64;
     }
+    gains
 }

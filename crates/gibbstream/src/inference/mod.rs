@@ -1,8 +1,10 @@
 //! Local inference: the expected statistics of one observation, with the parameters held fixed.
 
 pub mod chain;
+mod collect;
 pub mod exact;
 pub mod gibbs;
+pub mod mean_field;
 pub mod mixtures;
 
 use crate::model::LatentModel;

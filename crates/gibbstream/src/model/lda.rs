@@ -1,12 +1,15 @@
 //! Latent Dirichlet allocation: its statistics, and the parameters that follow from them (algorithms.md 2).
 
-use super::alpha::{AlphaClamps, AlphaRule, mean_log_theta, solve_fixed_point};
-use super::topics::TopicStats;
+use super::alpha::{AlphaRule, AlphaState, ThetaExpectation};
+use super::topic_rule::TopicRule;
+use super::topics::{Affine, TopicStats};
 use super::view::TopicView;
 use super::{Batch, Expectation, LatentModel};
 use crate::corpus::Minibatch;
 use crate::random::{Purpose, Seed};
+use crate::schedule::Step;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// The model: its size and the rules of its M-step.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,27 +18,39 @@ pub struct Lda {
     pub topics: usize,
     /// Size of the vocabulary V.
     pub vocabulary: usize,
-    /// Share of every topic that is spread evenly over the vocabulary.
-    pub smoothing: f64,
+    /// How topics follow from counts.
+    pub rule: TopicRule,
     /// How alpha is learnt.
     pub alpha: AlphaRule,
+    /// No alpha_k falls below this.
+    pub alpha_floor: f64,
+    /// How topics start.
+    pub start: Start,
     /// Whether the mean of the parameters is kept.
     pub averaging: bool,
+    /// Seed of moves that are random.
+    pub seed: Seed,
+}
+
+/// The random topics that a run starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Gamma(100, 1/100) weights: all methods but one share it, so that they can be compared.
+    Gamma,
+    /// Uniform topics, disturbed by up to ten per cent (SPLDA).
+    NearlyUniform,
 }
 
 /// Running statistics and parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LdaState {
-    /// Expected counts per document of each (word, topic).
+    /// Expected counts per document of each (word, topic); unnormalised topics under Langevin moves.
     pub counts: TopicStats,
-    /// Mean over documents of E[log theta].
-    pub log_theta: Vec<f64>,
-    /// Dirichlet parameter of the topic proportions.
-    pub alpha: Vec<f64>,
+    /// The Dirichlet parameter of the topic proportions.
+    pub alpha: AlphaState,
     /// Sum of alpha over the remembered updates.
     pub alpha_sum: Vec<f64>,
-    /// How often alpha was held inside its limits.
-    pub clamps: AlphaClamps,
 }
 
 /// Expected statistics of a minibatch: counts for its words only.
@@ -45,8 +60,8 @@ pub struct TopicExpectation {
     pub counts: Vec<f64>,
     /// Sums of `counts` over words.
     pub totals: Vec<f64>,
-    /// Mean of E[log theta].
-    pub log_theta: Vec<f64>,
+    /// Statistics of the topic proportions.
+    pub theta: ThetaExpectation,
 }
 
 /// Frozen parameters, as evaluation, inference on new documents and export use them.
@@ -82,72 +97,39 @@ impl Topics {
 }
 
 impl Lda {
-    /// The parameters that a state stands for: the mean of the remembered ones if there is one, else the last.
-    pub fn parameters(&self, state: &LdaState) -> Topics {
-        let map = self.probabilities(state.counts.scaled_totals());
+    /// The parameters that a state stands for after `step`: the mean of the remembered ones if there is one, else the last.
+    pub fn parameters(&self, state: &LdaState, step: &Step) -> Topics {
+        let map = self.probabilities(state, step);
         let mut beta = vec![0.0; self.vocabulary * self.topics];
         beta.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
-            if state.counts.mean_share(word as u32, row) {
-                row.iter_mut().for_each(|share| *share = self.smooth(*share));
-            } else {
-                map.write(state.counts.scaled_row(word as u32), row);
+            if !state.counts.mean_probabilities(word as u32, row) {
+                map.apply(state.counts.scaled_row(word as u32), row);
             }
         });
         let updates = state.counts.average.as_ref().map_or(0, |average| average.updates);
         let alpha = if updates > 0 {
             state.alpha_sum.iter().map(|sum| sum / updates as f64).collect()
         } else {
-            state.alpha.clone()
+            state.alpha.alpha.clone()
         };
         Topics { beta, alpha }
     }
 
-    fn smooth(&self, share: f64) -> f64 {
-        (1.0 - self.smoothing) * share + self.smoothing / self.vocabulary as f64
+    fn probabilities(&self, state: &LdaState, step: &Step) -> Affine {
+        let counts = &state.counts;
+        self.rule.probabilities(counts.scale(), counts.scaled_totals(), self.vocabulary, step)
     }
 
-    /// `beta_kw = (1 - smoothing) s_kw / total_k + smoothing / V`; an empty topic is uniform.
-    fn probabilities(&self, totals: &[f64]) -> ProbabilityMap {
-        let uniform = 1.0 / self.vocabulary as f64;
-        ProbabilityMap {
-            factor: totals
-                .iter()
-                .map(|&total| if total > 0.0 { (1.0 - self.smoothing) / total } else { 0.0 })
-                .collect(),
-            offset: totals
-                .iter()
-                .map(|&total| if total > 0.0 { self.smoothing * uniform } else { uniform })
-                .collect(),
-        }
+    /// Random weights of one word, for all topics.
+    fn start_row(&self, word: u64, seed: Seed, row: &mut [f64]) {
+        let mut random = seed.stream(Purpose::Initial, [word, 0]);
+        row.iter_mut().for_each(|value| {
+            *value = match self.start {
+                Start::Gamma => random.gamma(100.0) / 100.0,
+                Start::NearlyUniform => 1.0 + 0.1 * random.uniform(),
+            }
+        });
     }
-
-    fn update_alpha(&self, log_theta: &[f64], alpha: &mut [f64], clamps: &mut AlphaClamps) {
-        match self.alpha {
-            AlphaRule::FixedPoint => solve_fixed_point(log_theta, alpha, clamps),
-            AlphaRule::Fixed(_) => {}
-        }
-    }
-}
-
-/// The affine map from scaled statistics to probabilities, one factor and offset per topic.
-struct ProbabilityMap {
-    factor: Vec<f64>,
-    offset: Vec<f64>,
-}
-
-impl ProbabilityMap {
-    fn write(&self, scaled: &[f64], out: &mut [f64]) {
-        for (((out, &scaled), &factor), &offset) in
-            out.iter_mut().zip(scaled).zip(&self.factor).zip(&self.offset)
-        {
-            *out = scaled * factor + offset;
-        }
-    }
-}
-
-/// `(1 - rho) old + rho fresh`, number by number.
-fn blended<'a>(rho: f64, old: &'a [f64], fresh: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-    old.iter().zip(fresh).map(move |(old, fresh)| (1.0 - rho) * old + rho * fresh)
 }
 
 impl LatentModel for Lda {
@@ -156,81 +138,76 @@ impl LatentModel for Lda {
     type State = LdaState;
     type View = TopicView;
 
-    /// Nearly uniform random topics with the mass of one document, and alpha = 1/K (algorithms.md 2.5).
+    /// Random topics with the mass of one document, and alpha = 1/K (algorithms.md 2.5). Langevin moves want
+    /// unnormalised topics instead, so their mass is V: one a word.
     fn initial(&self, first: &Minibatch, seed: Seed) -> LdaState {
         let mut counts = vec![0.0; self.vocabulary * self.topics];
-        counts.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
-            let mut random = seed.stream(Purpose::Initial, [word as u64, 0]);
-            row.iter_mut().for_each(|value| *value = random.gamma(100.0) / 100.0);
-        });
+        counts
+            .par_chunks_exact_mut(self.topics)
+            .enumerate()
+            .for_each(|(word, row)| self.start_row(word as u64, seed, row));
         let mut totals = vec![0.0; self.topics];
         for row in counts.chunks_exact(self.topics) {
             totals.iter_mut().zip(row).for_each(|(total, value)| *total += value);
         }
         let mean_length = (first.tokens() as f64 / first.len().max(1) as f64).max(1.0);
-        let factors: Vec<f64> =
-            totals.iter().map(|total| mean_length / (self.topics as f64 * total)).collect();
+        let mass = match self.rule {
+            TopicRule::Langevin { .. } => self.vocabulary as f64,
+            _ => mean_length / self.topics as f64,
+        };
+        let factors: Vec<f64> = totals.iter().map(|total| mass / total).collect();
         for row in counts.chunks_exact_mut(self.topics) {
             row.iter_mut().zip(&factors).for_each(|(value, factor)| *value *= factor);
         }
-        let alpha = vec![self.alpha.start(self.topics); self.topics];
         LdaState {
             counts: TopicStats::new(self.topics, counts, self.averaging),
-            log_theta: mean_log_theta(&alpha),
+            alpha: AlphaState::new(vec![self.alpha.start(self.topics); self.topics]),
             alpha_sum: vec![0.0; self.topics],
-            alpha,
-            clamps: AlphaClamps::default(),
         }
     }
 
     fn view(
         &self,
         state: &LdaState,
-        pending: Option<(f64, &TopicExpectation)>,
+        at: &Step,
+        pending: Option<&TopicExpectation>,
         batch: &Minibatch,
         out: &mut TopicView,
     ) {
-        let words = batch.words();
-        let Some((rho, fresh)) = pending else {
-            let map = self.probabilities(state.counts.scaled_totals());
-            out.refresh(words.len(), &state.alpha, |index, row| {
-                map.write(state.counts.scaled_row(words[index]), row);
+        let (words, counts) = (batch.words(), &state.counts);
+        let Some(fresh) = pending else {
+            let map = self.rule.weights(counts.scale(), counts.scaled_totals(), self.vocabulary, at);
+            out.refresh(words.len(), &state.alpha.alpha, |index, row| {
+                row.copy_from_slice(counts.scaled_row(words[index]));
+                map.apply(row);
             });
             return;
         };
-        let scale = state.counts.scale() * (1.0 - rho);
-        let totals: Vec<f64> = state
-            .counts
-            .scaled_totals()
-            .iter()
-            .zip(&fresh.totals)
-            .map(|(total, fresh)| scale * total + rho * fresh)
-            .collect();
-        let map = self.probabilities(&totals);
-        let log_theta: Vec<f64> = blended(rho, &state.log_theta, &fresh.log_theta).collect();
+        let rho = at.rho;
+        let scale = counts.scale() * (1.0 - rho);
+        let totals = counts.scaled_totals().iter().zip(&fresh.totals);
+        let totals: Vec<f64> = totals.map(|(total, fresh)| scale * total + rho * fresh).collect();
+        let map = self.rule.weights(1.0, &totals, self.vocabulary, at);
         let mut alpha = state.alpha.clone();
-        self.update_alpha(&log_theta, &mut alpha, &mut AlphaClamps::default());
-        out.refresh(words.len(), &alpha, |index, row| {
+        alpha.absorb(&self.alpha, self.alpha_floor, at, &fresh.theta);
+        out.refresh(words.len(), &alpha.alpha, |index, row| {
             let fresh = &fresh.counts[index * self.topics..][..self.topics];
-            let old = state.counts.scaled_row(words[index]);
-            for ((row, old), fresh) in row.iter_mut().zip(old).zip(fresh) {
+            for ((row, old), fresh) in row.iter_mut().zip(counts.scaled_row(words[index])).zip(fresh) {
                 *row = scale * old + rho * fresh;
             }
-            for ((row, factor), offset) in row.iter_mut().zip(&map.factor).zip(&map.offset) {
-                *row = *row * factor + offset;
-            }
+            map.apply(row);
         });
     }
 
-    fn absorb(&self, state: &mut LdaState, rho: f64, fresh: &TopicExpectation, batch: &Minibatch) {
-        state.counts.blend(rho, batch.words(), &fresh.counts, &fresh.totals);
-        state.log_theta = blended(rho, &state.log_theta, &fresh.log_theta).collect();
-        self.update_alpha(&state.log_theta, &mut state.alpha, &mut state.clamps);
+    fn absorb(&self, state: &mut LdaState, step: &Step, fresh: &TopicExpectation, batch: &Minibatch) {
+        self.rule.absorb(&mut state.counts, step, fresh, batch.words(), self.seed);
+        state.alpha.absorb(&self.alpha, self.alpha_floor, step, &fresh.theta);
     }
 
-    fn remember(&self, state: &mut LdaState) {
-        state.counts.remember();
-        state.alpha_sum.iter_mut().zip(&state.alpha).for_each(|(sum, alpha)| *sum += alpha);
+    fn remember(&self, state: &mut LdaState, step: &Step) {
+        let map = self.probabilities(state, step);
+        state.counts.remember(&map);
+        state.alpha_sum.iter_mut().zip(&state.alpha.alpha).for_each(|(sum, alpha)| *sum += alpha);
     }
 }
 
@@ -249,28 +226,33 @@ impl Expectation for TopicExpectation {
         for (mine, theirs) in [
             (&mut self.counts, &other.counts),
             (&mut self.totals, &other.totals),
-            (&mut self.log_theta, &other.log_theta),
+            (&mut self.theta.log_theta, &other.theta.log_theta),
+            (&mut self.theta.usage, &other.theta.usage),
         ] {
             mine.clear();
             mine.resize(theirs.len(), 0.0);
         }
+        self.theta.length = 0.0;
     }
 
     fn add(&mut self, weight: f64, other: &Self) {
         for (mine, theirs) in [
             (&mut self.counts, &other.counts),
             (&mut self.totals, &other.totals),
-            (&mut self.log_theta, &other.log_theta),
+            (&mut self.theta.log_theta, &other.theta.log_theta),
+            (&mut self.theta.usage, &other.theta.usage),
         ] {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += weight * theirs);
         }
+        self.theta.length += weight * other.theta.length;
     }
 
     fn not_finite(&self) -> Option<&'static str> {
+        let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
         // The totals are sums of all counts, so they tell about every one of them.
-        if !self.totals.iter().all(|value| value.is_finite()) {
+        if !finite(&self.totals) {
             Some("the expected counts of words in topics")
-        } else if !self.log_theta.iter().all(|value| value.is_finite()) {
+        } else if !finite(&self.theta.log_theta) {
             Some("the mean of log theta")
         } else {
             None

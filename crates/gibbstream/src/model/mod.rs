@@ -6,10 +6,12 @@
 
 pub mod alpha;
 pub mod lda;
+pub mod topic_rule;
 pub mod topics;
 pub mod view;
 
 use crate::random::Seed;
+use crate::schedule::Step;
 
 /// A finite group of observations that is read once.
 pub trait Batch: Sync {
@@ -47,19 +49,20 @@ pub trait LatentModel: Send + Sync {
     /// A random start; the first minibatch may set scales.
     fn initial(&self, first: &Self::Batch, seed: Seed) -> Self::State;
 
-    /// Parameters for `batch`. With `pending`, as if that expectation had already been blended in with that
-    /// weight: this is what boosted inference asks for.
+    /// Parameters for `batch` after the step `at`. With `pending`, `at` is a step yet to be taken, and the
+    /// parameters are those as if it had been taken with that expectation: boosted inference asks for this.
     fn view(
         &self,
         state: &Self::State,
-        pending: Option<(f64, &Self::Expectation)>,
+        at: &Step,
+        pending: Option<&Self::Expectation>,
         batch: &Self::Batch,
         out: &mut Self::View,
     );
 
     /// `s <- (1 - rho) s + rho fresh`, then `eta <- eta*(s)`: one step of online EM.
-    fn absorb(&self, state: &mut Self::State, rho: f64, fresh: &Self::Expectation, batch: &Self::Batch);
+    fn absorb(&self, state: &mut Self::State, step: &Step, fresh: &Self::Expectation, batch: &Self::Batch);
 
-    /// Takes the present parameters into the mean that is reported in the end.
-    fn remember(&self, state: &mut Self::State);
+    /// Takes the parameters after `step` into the mean that is reported in the end.
+    fn remember(&self, state: &mut Self::State, step: &Step);
 }

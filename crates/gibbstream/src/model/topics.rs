@@ -4,9 +4,11 @@
 //! `s = scale * scaled` makes the multiplication a single number, so an update costs `K` times the distinct
 //! words of the minibatch, whatever the size of the vocabulary (algorithms.md 8.5).
 
+use rayon::prelude::*;
+
 /// Below this scale the numbers are written out, long before they could lose digits.
 const SMALLEST_SCALE: f64 = 1e-100;
-/// With averaging, sums of `1 / total` must not lose their late terms against early ones.
+/// With averaging, sums of factors must not lose their late terms against early ones.
 const SMALLEST_SCALE_AVERAGING: f64 = 1e-6;
 
 /// Running mean of the expected counts, word by word.
@@ -23,17 +25,38 @@ pub struct TopicStats {
     touched: Option<Vec<u32>>,
 }
 
-/// Running sum of `s / total` over updates, also held lazily: between two touches of a word its numerator is
-/// constant, so the sum over updates is `settled + scaled * inverse_totals`.
+/// Running sum of the probabilities over updates, also held lazily. The probability of a word in a topic is
+/// `scaled * factor_k + offset_k`; between two touches of the word `scaled` is constant, so its sum over
+/// updates is `settled + scaled * factors + offsets`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopicAverage {
     pub(crate) updates: u64,
     /// `words x topics`.
     pub(crate) settled: Vec<f64>,
-    /// Sums over updates of `1 / total`, one per topic.
-    pub(crate) inverse_totals: Vec<f64>,
-    /// Updates after which the topic had no counts at all, and so counted as uniform.
-    pub(crate) empty_updates: Vec<f64>,
+    /// Sums over updates of the factors, one per topic, since the last time they were written out.
+    pub(crate) factors: Vec<f64>,
+    /// Sums over all updates of the offsets, one per topic.
+    pub(crate) offsets: Vec<f64>,
+}
+
+/// The map from scaled counts to probabilities, `scaled * factor + offset` with a pair per topic.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Affine {
+    /// Factors, one per topic.
+    pub factors: Vec<f64>,
+    /// Offsets, one per topic.
+    pub offsets: Vec<f64>,
+}
+
+impl Affine {
+    /// Writes the probabilities that belong to a row of scaled counts.
+    pub fn apply(&self, scaled: &[f64], out: &mut [f64]) {
+        for (((out, &scaled), &factor), &offset) in
+            out.iter_mut().zip(scaled).zip(&self.factors).zip(&self.offsets)
+        {
+            *out = scaled * factor + offset;
+        }
+    }
 }
 
 impl TopicStats {
@@ -42,8 +65,8 @@ impl TopicStats {
         let average = averaging.then(|| TopicAverage {
             updates: 0,
             settled: vec![0.0; counts.len()],
-            inverse_totals: vec![0.0; topics],
-            empty_updates: vec![0.0; topics],
+            factors: vec![0.0; topics],
+            offsets: vec![0.0; topics],
         });
         let mut stats =
             Self { topics, scale: 1.0, scaled: counts, totals: vec![0.0; topics], average, touched: None };
@@ -101,10 +124,8 @@ impl TopicStats {
             self.touched = None;
         }
         let weight = rho / self.scale;
-        let settled = self
-            .average
-            .as_mut()
-            .map(|average| (average.settled.as_mut_slice(), average.inverse_totals.as_slice()));
+        let settled =
+            self.average.as_mut().map(|average| (average.settled.as_mut_slice(), average.factors.as_slice()));
         add_rows(self.topics, words, 0, weight, fresh, &mut self.scaled, settled);
         for (total, fresh) in self.totals.iter_mut().zip(fresh_totals) {
             *total += weight * fresh;
@@ -115,28 +136,33 @@ impl TopicStats {
         }
     }
 
-    /// Takes the present probabilities into the running mean.
-    pub fn remember(&mut self) {
+    /// Replaces every row, for a state that does not move by blending: `change(word, row)`.
+    pub fn change(&mut self, change: impl Fn(u32, &mut [f64]) + Sync) {
+        self.rebase();
+        self.scaled
+            .par_chunks_exact_mut(self.topics)
+            .enumerate()
+            .for_each(|(word, row)| change(word as u32, row));
+        self.recompute_totals();
+        self.touched = None;
+    }
+
+    /// Takes the present probabilities, given by `map`, into the running mean.
+    pub fn remember(&mut self, map: &Affine) {
         if let Some(average) = &mut self.average {
             average.updates += 1;
-            for (k, &total) in self.totals.iter().enumerate() {
-                if total > 0.0 {
-                    average.inverse_totals[k] += 1.0 / total;
-                } else {
-                    average.empty_updates[k] += 1.0;
-                }
-            }
+            average.factors.iter_mut().zip(&map.factors).for_each(|(sum, factor)| *sum += factor);
+            average.offsets.iter_mut().zip(&map.offsets).for_each(|(sum, offset)| *sum += offset);
         }
     }
 
-    /// Writes the mean over the remembered updates of `s / total` for one word; false if there is none yet.
-    pub fn mean_share(&self, word: u32, out: &mut [f64]) -> bool {
+    /// Writes the mean over the remembered updates of one word's probabilities; false if there is none yet.
+    pub fn mean_probabilities(&self, word: u32, out: &mut [f64]) -> bool {
         let Some(average) = self.average.as_ref().filter(|average| average.updates > 0) else { return false };
         let settled = &average.settled[word as usize * self.topics..][..self.topics];
         let scaled = self.scaled_row(word);
-        let uniform = 1.0 / self.words() as f64;
         for (k, out) in out.iter_mut().enumerate() {
-            let sum = settled[k] + scaled[k] * average.inverse_totals[k] + average.empty_updates[k] * uniform;
+            let sum = settled[k] + scaled[k] * average.factors[k] + average.offsets[k];
             *out = sum / average.updates as f64;
         }
         true
@@ -155,7 +181,7 @@ impl TopicStats {
             self.scaled[row].fill(0.0);
         }
         if let Some(average) = &mut self.average {
-            average.inverse_totals.fill(0.0);
+            average.factors.fill(0.0);
         }
         self.totals.fill(0.0);
         self.scale = 1.0;
@@ -168,7 +194,7 @@ impl TopicStats {
             self.settle(word);
         }
         if let Some(average) = &mut self.average {
-            average.inverse_totals.fill(0.0);
+            average.factors.fill(0.0);
         }
         self.scaled.iter_mut().for_each(|value| *value *= self.scale);
         self.scale = 1.0;
@@ -181,7 +207,7 @@ impl TopicStats {
             let row = word as usize * self.topics..(word as usize + 1) * self.topics;
             let scaled = &self.scaled[row.clone()];
             for (k, settled) in average.settled[row].iter_mut().enumerate() {
-                *settled += scaled[k] * average.inverse_totals[k];
+                *settled += scaled[k] * average.factors[k];
             }
         }
     }
@@ -219,9 +245,9 @@ fn add_rows(
         let (scaled_left, scaled_right) = scaled.split_at_mut((middle - base) * topics);
         let (settled_left, settled_right) = match settled {
             None => (None, None),
-            Some((settled, inverse)) => {
+            Some((settled, factors)) => {
                 let (a, b) = settled.split_at_mut((middle - base) * topics);
-                (Some((a, inverse)), Some((b, inverse)))
+                (Some((a, factors)), Some((b, factors)))
             }
         };
         rayon::join(
@@ -233,11 +259,10 @@ fn add_rows(
     let mut settled = settled;
     for (&word, fresh) in words.iter().zip(fresh.chunks_exact(topics)) {
         let start = (word as usize - base) * topics;
-        if let Some((settled, inverse)) = &mut settled {
-            for ((settled, fresh), inverse) in settled[start..][..topics].iter_mut().zip(fresh).zip(*inverse)
-            {
+        if let Some((settled, factors)) = &mut settled {
+            for ((settled, fresh), factor) in settled[start..][..topics].iter_mut().zip(fresh).zip(*factors) {
                 // What is added now was not there in the updates remembered so far.
-                *settled -= weight * fresh * inverse;
+                *settled -= weight * fresh * factor;
             }
         }
         for (scaled, fresh) in scaled[start..][..topics].iter_mut().zip(fresh) {
@@ -280,8 +305,11 @@ mod tests {
             for w in 0..WORDS {
                 for k in 0..TOPICS {
                     let total = self.total(k);
-                    self.sum_of_shares[w * TOPICS + k] +=
-                        if total > 0.0 { self.s[w * TOPICS + k] / total } else { 1.0 / WORDS as f64 };
+                    self.sum_of_shares[w * TOPICS + k] += if total > 0.0 {
+                        0.9 * self.s[w * TOPICS + k] / total + 0.1 / 7.0
+                    } else {
+                        1.0 / 7.0
+                    };
                 }
             }
         }
@@ -305,13 +333,16 @@ mod tests {
             lazy.blend(rho(step), &words, &fresh, &totals);
             eager.blend(rho(step), &words, &fresh);
             if step >= 10 {
-                lazy.remember();
+                let smooth =
+                    |total: f64| if total > 0.0 { (0.9 / total, 0.1 / 7.0) } else { (0.0, 1.0 / 7.0) };
+                let (factors, offsets) = lazy.scaled_totals().iter().map(|&total| smooth(total)).unzip();
+                lazy.remember(&Affine { factors, offsets });
                 eager.remember();
             }
         }
         let mut shares = [0.0; TOPICS];
         for w in 0..WORDS {
-            assert_eq!(lazy.mean_share(w as u32, &mut shares), averaging);
+            assert_eq!(lazy.mean_probabilities(w as u32, &mut shares), averaging);
             for k in 0..TOPICS {
                 let expected = eager.s[w * TOPICS + k];
                 let found = lazy.scaled_row(w as u32)[k] * lazy.scale();

@@ -1,0 +1,145 @@
+//! Mean-field variational inference: the E-step of V-OEM, OLDA and their kin (algorithms.md 3.3, 8.6).
+//!
+//! The distribution of each token's topic is never stored: with `t_k = exp(digamma(gamma_k))` it is
+//! `t_k phi_kw / norm_w`, the same for all tokens of a word.
+
+use super::LocalInference;
+use super::collect::{self, Kept};
+use crate::corpus::{Entry, Minibatch};
+use crate::math::{digamma, dot, exp_digamma};
+use crate::model::LatentModel;
+use crate::model::lda::TopicExpectation;
+use crate::model::view::TopicView;
+use crate::random::Stream;
+use std::ops::Range;
+
+/// Guards against words without any weight.
+const TINY: f64 = 1e-100;
+
+/// Coordinate ascent, a fixed number of iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeanField {
+    /// Number of iterations.
+    pub iterations: usize,
+}
+
+/// The variational distribution of one document.
+#[derive(Clone, Debug, Default)]
+pub struct Variational {
+    /// Dirichlet parameter of the topic proportions.
+    pub gamma: Vec<f64>,
+    /// `exp(digamma(gamma_k))` of the gamma that the token distributions were computed with.
+    spread: Vec<f64>,
+    /// Per word of the document, `count / norm`.
+    ratios: Vec<f64>,
+}
+
+impl Variational {
+    /// The start: alpha plus the document spread evenly over the topics.
+    pub fn start(&mut self, view: &TopicView, tokens: u64) {
+        let share = tokens as f64 / view.topics() as f64;
+        self.gamma.clear();
+        self.gamma.extend(view.alpha().iter().map(|alpha| alpha + share));
+        self.spread.clear();
+        self.ratios.clear();
+    }
+
+    /// One round of coordinate ascent. `rows` holds the weights of the document's words, one after another.
+    pub fn iterate(&mut self, view: &TopicView, document: &[Entry], rows: &[f64]) {
+        let topics = view.topics();
+        self.spread.clear();
+        self.spread.extend(self.gamma.iter().map(|&gamma| exp_digamma(gamma)));
+        self.ratios.clear();
+        self.gamma.fill(0.0);
+        for (entry, row) in document.iter().zip(rows.chunks_exact(topics)) {
+            let ratio = f64::from(entry.count) / (dot(row, &self.spread) + TINY);
+            self.ratios.push(ratio);
+            for (gamma, weight) in self.gamma.iter_mut().zip(row) {
+                *gamma += ratio * weight;
+            }
+        }
+        for ((gamma, spread), alpha) in self.gamma.iter_mut().zip(&self.spread).zip(view.alpha()) {
+            *gamma = alpha + spread * *gamma;
+        }
+    }
+}
+
+/// The weights of a document's words, copied together so that the iterations stay in the cache.
+pub fn gather_rows(view: &TopicView, document: &[Entry], rows: &mut Vec<f64>) {
+    rows.clear();
+    for entry in document {
+        rows.extend_from_slice(view.row(entry.word));
+    }
+}
+
+impl Kept for Variational {
+    fn terms(&self) -> usize {
+        1
+    }
+
+    fn add_counts(&self, row: usize, counts: &mut [f64]) {
+        let ratio = self.ratios[row];
+        for (count, spread) in counts.iter_mut().zip(&self.spread) {
+            *count += ratio * spread;
+        }
+    }
+
+    fn without_weights(&self) -> bool {
+        true
+    }
+}
+
+impl<M> LocalInference<M> for MeanField
+where
+    M: LatentModel<Batch = Minibatch, View = TopicView, Expectation = TopicExpectation>,
+{
+    type Latent = Variational;
+    type Scratch = Vec<f64>;
+
+    fn passes(&self) -> usize {
+        self.iterations
+    }
+
+    fn first_kept(&self) -> usize {
+        self.iterations - 1
+    }
+
+    fn begin(&self, view: &TopicView, batch: &Minibatch, index: usize, latent: &mut Variational, _: Stream) {
+        latent.start(view, batch.tokens_of(index));
+    }
+
+    fn advance(
+        &self,
+        view: &TopicView,
+        batch: &Minibatch,
+        index: usize,
+        latent: &mut Variational,
+        rows: &mut Vec<f64>,
+        passes: Range<usize>,
+        _: usize,
+    ) {
+        let document = batch.document(index);
+        gather_rows(view, document, rows);
+        for _ in passes {
+            latent.iterate(view, document, rows);
+        }
+    }
+
+    fn expect(
+        &self,
+        view: &TopicView,
+        batch: &Minibatch,
+        latents: &[Variational],
+        out: &mut TopicExpectation,
+    ) {
+        collect::expected_counts(view, batch, latents, out);
+        let mut gains = vec![0.0; view.topics()];
+        for latent in latents {
+            gains.iter_mut().zip(&latent.gamma).for_each(|(gain, &gamma)| *gain += digamma(gamma));
+        }
+        for (gain, &alpha) in gains.iter_mut().zip(view.alpha()) {
+            *gain = *gain / batch.len() as f64 - digamma(alpha);
+        }
+        out.theta.refresh(view.alpha(), &gains, collect::mean_total(view, batch));
+    }
+}

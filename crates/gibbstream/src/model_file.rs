@@ -1,0 +1,329 @@
+//! The model file `*.gbs`: a safetensors file with a checksum over every byte (layout in docs/model-format.md).
+//!
+//! The arrays are plain tensors; everything else is one JSON object in the metadata entry `gibbstream`. The
+//! checksum is the BLAKE3 hash of the whole file with the checksum itself written as zeros, so a change
+//! anywhere, in header, padding or data, is noticed. Files are written beside their place and renamed into it.
+
+use crate::corpus::{Tokenizer, Vocabulary};
+use crate::error::{Error, Result};
+use crate::model::alpha::{AlphaClamps, AlphaState};
+use crate::model::lda::{LdaState, Topics};
+use crate::model::topics::{TopicAverage, TopicStats};
+use crate::new_file::NewFile;
+use crate::schedule::Step;
+use crate::trainer::{Learnt, Settings};
+use safetensors::{Dtype, SafeTensors};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// The version of the layout that this release writes, and the only one that it reads.
+pub const VERSION: u32 = 1;
+
+const METADATA_KEY: &str = "gibbstream";
+const FORMAT: &str = "gibbstream topic model";
+const CHECKSUM_DIGITS: usize = 64;
+
+/// A topic model as it is kept on disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopicModel {
+    /// How it was learnt.
+    pub settings: Settings,
+    /// What was learnt.
+    pub learnt: Learnt,
+    /// The words.
+    pub vocabulary: Vocabulary,
+    /// How text was cut into words, if it was text.
+    pub tokenizer: Option<Tokenizer>,
+    /// What has been done to the model, oldest first.
+    pub history: Vec<Event>,
+}
+
+/// Something that was done to a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    /// Version of the program.
+    pub version: String,
+    /// What was done, such as "train".
+    pub action: String,
+    /// Names of the inputs.
+    pub inputs: Vec<String>,
+    /// Documents seen in it.
+    pub documents: u64,
+    /// Tokens seen in it.
+    pub tokens: u64,
+}
+
+/// Everything in a file that is not an array.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    format: String,
+    version: u32,
+    checksum: String,
+    model_hash: String,
+    settings: Settings,
+    clock: Step,
+    tokens: u64,
+    scale: f64,
+    averaged_updates: Option<u64>,
+    clamps: AlphaClamps,
+    tokenizer: Option<Tokenizer>,
+    history: Vec<Event>,
+}
+
+/// An array with its name in the file.
+struct Tensor<'a> {
+    name: &'static str,
+    dtype: &'static str,
+    shape: Vec<usize>,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl Learnt {
+    /// Hash of statistics, parameters and counters: equal hash, equal bits.
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for tensor in self.tensors() {
+            hasher.update(tensor.name.as_bytes());
+            hasher.update(&(tensor.bytes.len() as u64).to_le_bytes());
+            hasher.update(&tensor.bytes);
+        }
+        let averaged = self.state.counts.average.as_ref().map_or(0, |average| average.updates);
+        for counter in [
+            self.clock.update,
+            self.clock.seen,
+            self.clock.head_start,
+            self.tokens,
+            self.state.counts.scale().to_bits(),
+            averaged,
+            self.state.alpha.clamps.sum,
+            self.state.alpha.clamps.entries,
+        ] {
+            hasher.update(&counter.to_le_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    fn tensors(&self) -> Vec<Tensor<'_>> {
+        let LdaState { counts, alpha, alpha_sum } = &self.state;
+        let (words, topics) = (counts.words(), counts.topics());
+        let floats = |name, shape: &[usize], values| Tensor {
+            name,
+            dtype: "F64",
+            shape: shape.to_vec(),
+            bytes: Cow::Borrowed(bytemuck::cast_slice::<f64, u8>(values)),
+        };
+        let mut tensors = vec![
+            floats("alpha", &[topics], &alpha.alpha),
+            floats("log_theta", &[topics], &alpha.log_theta),
+            floats("alpha_usage", &[topics], &alpha.usage),
+            floats("alpha_length", &[1], std::slice::from_ref(&alpha.length)),
+            floats("counts", &[words, topics], &counts.scaled),
+            floats("totals", &[topics], &counts.totals),
+        ];
+        if let Some(average) = &counts.average {
+            tensors.push(floats("average_alpha_sum", &[topics], alpha_sum));
+            tensors.push(floats("average_settled", &[words, topics], &average.settled));
+            tensors.push(floats("average_factors", &[topics], &average.factors));
+            tensors.push(floats("average_offsets", &[topics], &average.offsets));
+        }
+        tensors.push(Tensor {
+            name: "word_counts",
+            dtype: "U64",
+            shape: vec![words],
+            bytes: Cow::Borrowed(bytemuck::cast_slice(&self.word_counts)),
+        });
+        tensors
+    }
+}
+
+impl TopicModel {
+    /// The parameters to use.
+    pub fn topics(&self) -> Topics {
+        self.settings.model().parameters(&self.learnt.state, &self.learnt.clock)
+    }
+
+    /// Writes the file so that its place always holds the old or the new model, whole.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let mut words = String::new();
+        for word in self.vocabulary.words() {
+            words.push_str(word);
+            words.push('\n');
+        }
+        let mut tensors = self.learnt.tensors();
+        tensors.push(Tensor {
+            name: "vocabulary",
+            dtype: "U8",
+            shape: vec![words.len()],
+            bytes: Cow::Owned(words.into_bytes()),
+        });
+        let unsigned = self.header_bytes(&tensors, &"0".repeat(CHECKSUM_DIGITS));
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&unsigned);
+        for tensor in &tensors {
+            hasher.update(&tensor.bytes);
+        }
+        let mut file = NewFile::create(path)?;
+        file.write(&self.header_bytes(&tensors, hasher.finalize().to_hex().as_str()))?;
+        for tensor in &tensors {
+            file.write(&tensor.bytes)?;
+        }
+        file.finish()
+    }
+
+    /// The head of a safetensors file: its length, then JSON padded to a multiple of eight bytes.
+    fn header_bytes(&self, tensors: &[Tensor<'_>], checksum: &str) -> Vec<u8> {
+        let mut entries = serde_json::Map::new();
+        let metadata = serde_json::json!(self.header(checksum)).to_string();
+        entries.insert("__metadata__".to_string(), serde_json::json!({ METADATA_KEY: metadata }));
+        let mut end = 0;
+        for tensor in tensors {
+            let start = end;
+            end += tensor.bytes.len();
+            entries.insert(
+                tensor.name.to_string(),
+                serde_json::json!({
+                    "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [start, end],
+                }),
+            );
+        }
+        let mut json = serde_json::Value::Object(entries).to_string().into_bytes();
+        json.resize(json.len().next_multiple_of(8), b' ');
+        let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(json);
+        bytes
+    }
+
+    fn header(&self, checksum: &str) -> Header {
+        Header {
+            format: FORMAT.to_string(),
+            version: VERSION,
+            checksum: checksum.to_string(),
+            model_hash: self.learnt.hash(),
+            settings: self.settings.clone(),
+            clock: self.learnt.clock,
+            tokens: self.learnt.tokens,
+            scale: self.learnt.state.counts.scale(),
+            averaged_updates: self.learnt.state.counts.average.as_ref().map(|average| average.updates),
+            clamps: self.learnt.state.alpha.clamps,
+            tokenizer: self.tokenizer.clone(),
+            history: self.history.clone(),
+        }
+    }
+}
+
+impl TopicModel {
+    /// Reads a model, refusing anything that is not exactly what was written.
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|source| Error::io(path, "open", source))?;
+        let refuse = |problem: String| {
+            Error::model_file(path, problem, "train the model again or take a copy that is whole")
+        };
+        check(&bytes).map_err(refuse)?;
+        let file = SafeTensors::deserialize(&bytes).map_err(|error| refuse(error.to_string()))?;
+        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| refuse(error.to_string()))?;
+        let header = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));
+        let header = header.ok_or_else(|| refuse("it has no gibbstream settings".to_string()))?;
+        let header: serde_json::Value = serde_json::from_str(header)
+            .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
+        if header["version"] != VERSION {
+            let problem =
+                format!("its layout has version {}, this release reads {VERSION}", header["version"]);
+            return Err(Error::model_file(path, problem, "use the release that wrote it, or train again"));
+        }
+        let header: Header = serde_json::from_value(header)
+            .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
+        read(&file, header).map_err(refuse)
+    }
+}
+
+/// Compares the checksum with the content.
+fn check(bytes: &[u8]) -> Result<(), String> {
+    const NOT_OURS: &str = "it does not begin like one";
+    let length = bytes.first_chunk::<8>().map(|head| u64::from_le_bytes(*head)).ok_or(NOT_OURS)?;
+    let end = usize::try_from(length).ok().and_then(|length| length.checked_add(8));
+    let end = end.filter(|&end| end <= bytes.len()).ok_or("it is cut off, or it does not begin like one")?;
+    // The metadata is JSON inside a JSON string, so its quotes are escaped.
+    let marker = br#"\"checksum\":\""#;
+    let head = &bytes[..end];
+    let at = head.windows(marker.len()).position(|window| window == marker).ok_or(NOT_OURS)? + marker.len();
+    let written = head.get(at..at + CHECKSUM_DIGITS).ok_or(NOT_OURS)?;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&bytes[..at]);
+    hasher.update("0".repeat(CHECKSUM_DIGITS).as_bytes());
+    hasher.update(&bytes[at + CHECKSUM_DIGITS..]);
+    if hasher.finalize().to_hex().as_bytes() == written {
+        Ok(())
+    } else {
+        Err("its checksum does not match its content, so it is damaged or incomplete".to_string())
+    }
+}
+
+/// Builds the model from arrays whose shapes must agree with the settings.
+fn read(file: &SafeTensors<'_>, header: Header) -> Result<TopicModel, String> {
+    let Settings { topics, vocabulary: words, .. } = header.settings;
+    header.settings.validate().map_err(|error| error.to_string())?;
+    let average = match header.averaged_updates {
+        None => None,
+        Some(updates) => Some(TopicAverage {
+            updates,
+            settled: array(file, "average_settled", Dtype::F64, &[words, topics])?,
+            factors: array(file, "average_factors", Dtype::F64, &[topics])?,
+            offsets: array(file, "average_offsets", Dtype::F64, &[topics])?,
+        }),
+    };
+    let alpha_sum = match average {
+        None => vec![0.0; topics],
+        Some(_) => array(file, "average_alpha_sum", Dtype::F64, &[topics])?,
+    };
+    let counts = TopicStats::from_parts(
+        topics,
+        header.scale,
+        array(file, "counts", Dtype::F64, &[words, topics])?,
+        array(file, "totals", Dtype::F64, &[topics])?,
+        average,
+    );
+    let state = LdaState {
+        counts,
+        alpha: AlphaState {
+            alpha: array(file, "alpha", Dtype::F64, &[topics])?,
+            log_theta: array(file, "log_theta", Dtype::F64, &[topics])?,
+            usage: array(file, "alpha_usage", Dtype::F64, &[topics])?,
+            length: array(file, "alpha_length", Dtype::F64, &[1])?[0],
+            clamps: header.clamps,
+        },
+        alpha_sum,
+    };
+    let word_counts = array(file, "word_counts", Dtype::U64, &[words])?;
+    let learnt = Learnt { state, clock: header.clock, tokens: header.tokens, word_counts };
+    let text = file.tensor("vocabulary").map_err(|error| error.to_string())?;
+    let text = std::str::from_utf8(text.data()).map_err(|_| "its vocabulary is not UTF-8".to_string())?;
+    let vocabulary = Vocabulary::new(text.lines()).map_err(|error| error.to_string())?;
+    if vocabulary.len() != words {
+        return Err(format!("it has {} words for a vocabulary of {words}", vocabulary.len()));
+    }
+    let Header { settings, tokenizer, history, .. } = header;
+    Ok(TopicModel { settings, learnt, vocabulary, tokenizer, history })
+}
+
+/// One array, copied out so that it is aligned.
+fn array<T: bytemuck::Pod>(
+    file: &SafeTensors<'_>,
+    name: &str,
+    dtype: Dtype,
+    shape: &[usize],
+) -> Result<Vec<T>, String> {
+    let tensor = file.tensor(name).map_err(|error| error.to_string())?;
+    if tensor.dtype() != dtype || tensor.shape() != shape {
+        let (found, expected) = (tensor.shape(), shape);
+        return Err(format!(
+            "array '{name}' is {:?} {found:?} instead of {dtype:?} {expected:?}",
+            tensor.dtype()
+        ));
+    }
+    let mut values = vec![T::zeroed(); shape.iter().product()];
+    bytemuck::cast_slice_mut::<T, u8>(&mut values).copy_from_slice(tensor.data());
+    Ok(values)
+}
