@@ -1,6 +1,7 @@
 //! What a run costs: processor time of the threads that train, wall time, and memory.
 
 use gibbstream::corpus::Minibatch;
+use gibbstream::schedule::Step;
 use gibbstream::trainer::Trainer;
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,13 +17,13 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Trains on one minibatch, adds what it cost, and returns the weight of the minibatch.
-    pub fn of_training(&mut self, trainer: &mut Trainer, batch: &Minibatch) -> gibbstream::Result<f64> {
+    /// Trains on one minibatch and adds what it cost.
+    pub fn of_training(&mut self, trainer: &mut Trainer, batch: &Minibatch) -> gibbstream::Result<Step> {
         let (started, cpu) = (Instant::now(), training_cpu(trainer));
-        let rho = trainer.partial_fit(batch);
+        let step = trainer.partial_fit(batch);
         self.wall += started.elapsed();
         self.cpu += training_cpu(trainer).saturating_sub(cpu);
-        rho
+        step
     }
 }
 
@@ -49,4 +50,12 @@ pub fn peak_rss_mib() -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: f64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
     Some(kib / 1024.0)
+}
+
+/// The memory of this machine in bytes, where the system tells.
+pub fn total_memory() -> Option<u64> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
 }

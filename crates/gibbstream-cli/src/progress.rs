@@ -84,7 +84,8 @@ impl Progress {
     }
 
     fn event(&self, kind: &str, first: &Value, facts: Value) {
-        let mut line = json!({ "schema": "gibbstream/progress/1", "kind": kind, "activity": self.activity.get() });
+        let mut line =
+            json!({ "schema": "gibbstream/progress/1", "kind": kind, "activity": self.activity.get() });
         for more in [first.clone(), facts] {
             if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
                 line.extend(more);

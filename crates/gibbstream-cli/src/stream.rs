@@ -65,7 +65,9 @@ impl<T: Send + 'static> Feed<T> {
 
     fn end(&mut self) -> anyhow::Result<Option<T>> {
         match self.reader.take().map(JoinHandle::join) {
-            Some(Err(_)) => Err(anyhow!("reading stopped for a reason that should not exist; please report this")),
+            Some(Err(_)) => {
+                Err(anyhow!("reading stopped for a reason that should not exist; please report this"))
+            }
             _ => Ok(None),
         }
     }
@@ -111,7 +113,8 @@ impl<F: FnMut() -> Box<dyn Corpus>> Portions<F> {
                 }
                 continue;
             };
-            let some: Vec<Document> = documents.by_ref().take(self.batch).collect::<gibbstream::Result<_>>()?;
+            let some: Vec<Document> =
+                documents.by_ref().take(self.batch).collect::<gibbstream::Result<_>>()?;
             if !some.is_empty() {
                 let batch = Minibatch::new(&some, self.next, self.pass);
                 self.next += some.len() as u64;

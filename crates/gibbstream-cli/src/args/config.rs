@@ -11,8 +11,9 @@ use toml::{Table, Value};
 /// table named after a command is for that command alone.
 pub fn apply(mut command: Command, file: &Path) -> anyhow::Result<Command> {
     let text = std::fs::read_to_string(file).map_err(|source| Error::io(file, "read", source))?;
-    let table: Table =
-        text.parse().map_err(|error: toml::de::Error| anyhow!("{}: {}", file.display(), one_line(&error, &text)))?;
+    let table: Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| anyhow!("{}: {}", file.display(), one_line(&error, &text)))?;
     let place = || file.display().to_string();
     for (key, value) in &table {
         let section = value.as_table().filter(|_| command.find_subcommand(key).is_some());
@@ -105,7 +106,9 @@ fn unknown<'a>(key: &str, commands: impl Iterator<Item = &'a Command>) -> anyhow
     let closest = known.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match closest.filter(|name| likeness(name) > 0.7) {
         Some(name) => anyhow!("there is no setting called `{key}`; did you mean `{name}`?"),
-        None => anyhow!("there is no setting called `{key}`; settings are named like the flags, without the dashes"),
+        None => anyhow!(
+            "there is no setting called `{key}`; settings are named like the flags, without the dashes"
+        ),
     }
 }
 

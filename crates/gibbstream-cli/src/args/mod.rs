@@ -148,9 +148,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Refusal> 
 
 /// The whole command line, each flag of `train` and each general one with its environment variable.
 pub fn command() -> clap::Command {
-    Cli::command()
-        .mut_args(with_variable)
-        .mut_subcommand("train", |train| train.mut_args(with_variable))
+    Cli::command().mut_args(with_variable).mut_subcommand("train", |train| train.mut_args(with_variable))
 }
 
 fn with_variable(arg: clap::Arg) -> clap::Arg {

@@ -23,6 +23,8 @@ they are scored every --eval-every minibatches and at the end.
 
 Ctrl-C or SIGTERM finishes the minibatch and writes the model so far to --out; a second one ends at once.";
 
+const PASSES_OF_BATCH_METHODS: u64 = 20;
+
 /// Learn topics from documents and write a model
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -41,9 +43,9 @@ pub struct TrainArgs {
     /// Documents per minibatch
     #[arg(long, value_name = "N", default_value_t = 100)]
     batch: usize,
-    /// Passes over the input
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    passes: u64,
+    /// Passes over the input [default: 1, or 20 for methods that take the corpus as a whole]
+    #[arg(long, value_name = "N")]
+    passes: Option<u64>,
     /// Stop after so many seconds of training
     #[arg(long, value_name = "SECONDS")]
     max_seconds: Option<f64>,
@@ -82,7 +84,11 @@ impl TrainArgs {
     /// Checks everything that can be checked without reading documents.
     pub fn plan(&self, general: &General) -> Result<Plan> {
         let Some(topics) = self.topics else {
-            return Err(Error::setting("--topics", "the number of topics is missing", "for example --topics 100"));
+            return Err(Error::setting(
+                "--topics",
+                "the number of topics is missing",
+                "for example --topics 100",
+            ));
         };
         let settings = Settings {
             name: self.method.name().to_owned(),
@@ -92,20 +98,31 @@ impl TrainArgs {
             batch: self.batch,
             seed: general.seed,
         };
-        settings.validate()?;
+        // The size of the corpus, if the method needs it, may only be known after reading.
+        Settings { method: settings.method.with_population(1.0), ..settings.clone() }.validate()?;
         let refuse = |flag: &str, problem: &str, advice: &str| Err(Error::setting(flag, problem, advice));
-        if self.passes == 0 {
+        let passes =
+            self.passes.unwrap_or(if settings.method.whole_corpus { PASSES_OF_BATCH_METHODS } else { 1 });
+        if passes == 0 {
             return refuse("--passes", "0 passes would learn nothing", "use at least 1");
         }
         let max_seconds = self.max_seconds.unwrap_or(f64::INFINITY);
         if max_seconds.is_nan() || max_seconds <= 0.0 {
-            return refuse("--max-seconds", "this leaves no time to learn", "use a positive number of seconds");
+            return refuse(
+                "--max-seconds",
+                "this leaves no time to learn",
+                "use a positive number of seconds",
+            );
         }
         if self.eval_every == Some(0) {
             return refuse("--eval-every", "0 is not a number of minibatches", "use at least 1");
         }
         if self.eval_every.is_some() && self.holdout == 0 {
-            return refuse("--eval-every", "there are no documents to score", "keep some aside with --holdout N");
+            return refuse(
+                "--eval-every",
+                "there are no documents to score",
+                "keep some aside with --holdout N",
+            );
         }
         if self.input.reading.limit_docs.is_some_and(|limit| limit <= self.holdout as u64) {
             let advice = "read more documents, or keep fewer aside";
@@ -121,7 +138,7 @@ impl TrainArgs {
             inputs: self.input.with(tokenizer.clone())?,
             tokenizer,
             limits: self.words.limits()?,
-            passes: self.passes,
+            passes,
             max_seconds,
             holdout: self.holdout,
             eval_every: self.eval_every,
