@@ -16,17 +16,17 @@ pub mod online;
 
 pub mod trainer;
 
-pub mod model_file;
-
 pub mod evaluation;
 
-pub mod math;
-
-pub mod random;
+pub mod model_file;
 
 pub mod npy;
 
 mod new_file;
+
+pub mod math;
+
+pub mod random;
 
 pub mod error;
 

@@ -4,11 +4,29 @@
 //! to hold the running mean `s` of the expected statistics, how a minibatch moves it, and which parameters
 //! `eta*(s)` follow from it (algorithms.md 1).
 
-pub mod alpha;
-pub mod lda;
-pub mod topic_rule;
+// Topic models.
 pub mod topics;
+
+pub mod topic_rule;
+
+pub mod alpha;
+
 pub mod view;
+
+pub mod lda;
+
+// Mixtures of anything.
+pub mod observations;
+
+pub mod mixture;
+
+pub mod poisson_mixture;
+
+pub mod gaussian_mixture;
+
+pub mod cholesky;
+
+mod split;
 
 use crate::random::Seed;
 use crate::schedule::Step;
