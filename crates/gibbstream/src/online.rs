@@ -91,6 +91,16 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         self.pool.install(work)
     }
 
+    /// Runs `work` once on every thread of this run, for measurements.
+    pub fn on_every_thread(&self, work: &(dyn Fn() + Sync)) {
+        self.pool.broadcast(|_| work());
+    }
+
+    /// Statistics and parameters, without a copy; `None` before the first minibatch.
+    pub fn into_state(self) -> Option<M::State> {
+        self.state
+    }
+
     /// Learns from one minibatch. An error leaves the state as it was.
     pub fn partial_fit(&mut self, batch: &M::Batch) -> Result<Step> {
         if batch.is_empty() {
