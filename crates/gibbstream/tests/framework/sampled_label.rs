@@ -3,15 +3,14 @@
 use crate::cases::{KAPPA, close, fit, in_order, overlapping, poisson, settings};
 use crate::recovery::poisson_mle;
 use gibbstream::averaging::Averaging;
-use gibbstream::inference::LocalInference;
 use gibbstream::inference::exact::{Exact, Tractable};
+use gibbstream::inference::{LocalInference, Passes};
 use gibbstream::model::mixture::{Family, Mixture, MixtureExpectation, MixtureView};
 use gibbstream::model::observations::{Counts, Observations};
 use gibbstream::model::{Batch, LatentModel};
 use gibbstream::online::Run;
 use gibbstream::random::{Purpose, Seed, Stream};
 use gibbstream::schedule::Step;
-use std::ops::Range;
 
 /// Draws the label instead of summing over it.
 #[derive(Clone, Copy)]
@@ -46,8 +45,7 @@ impl<F: Family> LocalInference<Mixture<F>> for SampledLabel {
         index: usize,
         latent: &mut Label,
         scratch: &mut Vec<f64>,
-        _: Range<usize>,
-        _: usize,
+        _: Passes,
     ) {
         Mixture::<F>::posterior(view, batch, index, scratch);
         let label = latent.random.categorical(scratch);
@@ -86,7 +84,14 @@ fn sampled_labels_have_the_responsibilities_as_mean() {
         for (index, counts) in counts.iter_mut().enumerate() {
             let stream = Seed(21).stream(Purpose::Local, batch.key(index));
             SampledLabel.begin(&view, &batch, index, &mut latent, stream);
-            SampledLabel.advance(&view, &batch, index, &mut latent, &mut scratch, 0..1, 0);
+            SampledLabel.advance(
+                &view,
+                &batch,
+                index,
+                &mut latent,
+                &mut scratch,
+                Passes { range: 0..1, keep_from: 0 },
+            );
             counts.iter_mut().zip(&latent.posterior).for_each(|(count, one)| *count += one);
         }
     }
