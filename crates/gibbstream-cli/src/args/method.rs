@@ -230,15 +230,12 @@ struct Boost(Option<bool>);
 
 impl clap::Args for Boost {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let flag = |name: &'static str, other: &'static str, help: &'static str| {
-            Arg::new(name).long(name).action(ArgAction::SetTrue).overrides_with(other).help(help)
+        let flag = |name: &'static str, help: &'static str| {
+            Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
         };
-        let boost = "Move the topics after every sweep of a minibatch [default: the method's]";
-        command.arg(flag("boost", "no-boost", boost)).arg(flag(
-            "no-boost",
-            "boost",
-            "Move the topics once per minibatch",
-        ))
+        command
+            .arg(flag("boost", "Move the topics after every sweep of a minibatch [default: the method's]"))
+            .arg(flag("no-boost", "Move the topics once per minibatch"))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -248,11 +245,12 @@ impl clap::Args for Boost {
 
 impl clap::FromArgMatches for Boost {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        // On the command line the last one counts; a variable comes before that, and a file before all.
         let directness = |flag: &str| {
             matches.get_flag(flag).then(|| match matches.value_source(flag) {
-                Some(ValueSource::CommandLine) => 2,
-                Some(ValueSource::EnvVariable) => 1,
-                _ => 0,
+                Some(ValueSource::CommandLine) => (2, matches.index_of(flag)),
+                Some(ValueSource::EnvVariable) => (1, None),
+                _ => (0, None),
             })
         };
         let (on, off) = (directness("boost"), directness("no-boost"));
