@@ -1,5 +1,5 @@
 //! Model files: what is written comes back, and nothing else is accepted.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 use gibbstream::Error;
 use gibbstream::averaging::Averaging;
