@@ -6,7 +6,7 @@
 use super::LocalInference;
 use super::collect::{self, Kept};
 use crate::corpus::{Entry, Minibatch};
-use crate::math::{digamma, dot, exp_digamma};
+use crate::math::{digamma, dot, exp_digamma, ln_gamma, log_sum_exp};
 use crate::model::LatentModel;
 use crate::model::lda::TopicExpectation;
 use crate::model::view::TopicView;
@@ -61,6 +61,32 @@ impl Variational {
         for ((gamma, spread), alpha) in self.gamma.iter_mut().zip(&self.spread).zip(view.alpha()) {
             *gamma = alpha + spread * *gamma;
         }
+    }
+
+    /// The evidence lower bound of the document with the best token distributions for the present `gamma`
+    /// (equation 8 of algorithms.md 3.3); `rows` as in [`Self::iterate`].
+    pub fn bound(&self, view: &TopicView, document: &[Entry], rows: &[f64]) -> f64 {
+        let total: f64 = self.gamma.iter().sum();
+        let log_theta: Vec<f64> = self.gamma.iter().map(|&gamma| digamma(gamma) - digamma(total)).collect();
+        let largest = log_theta.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let theta: Vec<f64> = log_theta.iter().map(|value| libm::exp(value - largest)).collect();
+        let mut bound = ln_gamma(view.alpha_sum()) - ln_gamma(total);
+        for ((&gamma, &alpha), log_theta) in self.gamma.iter().zip(view.alpha()).zip(&log_theta) {
+            bound += (alpha - gamma) * log_theta + ln_gamma(gamma) - ln_gamma(alpha);
+        }
+        for (entry, row) in document.iter().zip(rows.chunks_exact(view.topics())) {
+            let sum = dot(row, &theta);
+            let log_sum = if sum > 1e-200 {
+                libm::log(sum) + largest
+            } else {
+                // The products underflow, their logarithms do not.
+                log_sum_exp(
+                    &row.iter().zip(&log_theta).map(|(row, log)| libm::log(*row) + log).collect::<Vec<_>>(),
+                )
+            };
+            bound += f64::from(entry.count) * log_sum;
+        }
+        bound
     }
 }
 

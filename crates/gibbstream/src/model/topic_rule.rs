@@ -149,6 +149,22 @@ impl TopicRule {
         }
     }
 
+    /// The map from (topic, scaled count) to `E[log beta]`; `None` if the topics have no distribution.
+    pub(crate) fn log_weights(
+        &self,
+        scale: f64,
+        totals: &[f64],
+        words: usize,
+        step: &Step,
+    ) -> Option<impl Fn(usize, f64) -> f64 + Sync + use<>> {
+        let Self::Bayes { prior, population } = *self else { return None };
+        let prior = prior.unwrap_or(1.0 / totals.len() as f64);
+        let documents = population.documents(step) * scale;
+        let sum = |&total: &f64| digamma(parameter(words as f64 * prior, documents, total));
+        let log_norms: Vec<f64> = totals.iter().map(sum).collect();
+        Some(move |k: usize, scaled: f64| digamma(parameter(prior, documents, scaled)) - log_norms[k])
+    }
+
     /// Moves the counts: by blending, or by a Langevin step that treats them as unnormalised topics.
     pub(crate) fn absorb(
         &self,
