@@ -1,7 +1,7 @@
 //! Mean-field variational inference: the E-step of V-OEM, OLDA and their kin (algorithms.md 3.3, 8.6).
 //!
 //! The distribution of each token's topic is never stored: with `t_k = exp(digamma(gamma_k))` it is
-//! `t_k phi_kw / norm_w`, the same for all tokens of a word.
+//! `t_k phi_kw / norm_w`, the same for all tokens of a word. A factor common to all `t_k` cancels.
 
 use super::LocalInference;
 use super::collect::{self, Kept};
@@ -14,7 +14,9 @@ use crate::random::Stream;
 use std::ops::Range;
 
 /// Guards against words without any weight.
-const TINY: f64 = 1e-100;
+const TINY: f64 = 1e-280;
+/// Where no `gamma_k` is larger, `exp(digamma(gamma_k))` comes near to underflow (at 1.3e-3 it has none left).
+const SMALL_GAMMA: f64 = 0.05;
 
 /// Coordinate ascent, a fixed number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +30,7 @@ pub struct MeanField {
 pub struct Variational {
     /// Dirichlet parameter of the topic proportions.
     pub gamma: Vec<f64>,
-    /// `exp(digamma(gamma_k))` of the gamma that the token distributions were computed with.
+    /// `exp(digamma(gamma_k))` of the gamma that the token distributions were computed with, up to a common factor.
     spread: Vec<f64>,
     /// Per word of the document, `count / norm`.
     ratios: Vec<f64>,
@@ -47,8 +49,7 @@ impl Variational {
     /// One round of coordinate ascent. `rows` holds the weights of the document's words, one after another.
     pub fn iterate(&mut self, view: &TopicView, document: &[Entry], rows: &[f64]) {
         let topics = view.topics();
-        self.spread.clear();
-        self.spread.extend(self.gamma.iter().map(|&gamma| exp_digamma(gamma)));
+        self.spread_out();
         self.ratios.clear();
         self.gamma.fill(0.0);
         for (entry, row) in document.iter().zip(rows.chunks_exact(topics)) {
@@ -60,6 +61,19 @@ impl Variational {
         }
         for ((gamma, spread), alpha) in self.gamma.iter_mut().zip(&self.spread).zip(view.alpha()) {
             *gamma = alpha + spread * *gamma;
+        }
+    }
+
+    /// Computes `spread` from `gamma`.
+    fn spread_out(&mut self) {
+        let (gamma, spread) = (&self.gamma, &mut self.spread);
+        spread.clear();
+        if gamma.iter().any(|&gamma| gamma > SMALL_GAMMA) {
+            spread.extend(gamma.iter().map(|&gamma| exp_digamma(gamma)));
+        } else {
+            // A short document among many topics: the largest becomes 1, or the document would lose its mass.
+            let largest = digamma(gamma.iter().copied().fold(0.0, f64::max));
+            spread.extend(gamma.iter().map(|&gamma| libm::exp(digamma(gamma) - largest)));
         }
     }
 
