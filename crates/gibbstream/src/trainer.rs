@@ -4,6 +4,7 @@ use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
 use crate::inference::LocalInference;
 use crate::inference::chain::Move;
+use crate::inference::collapsed::CollapsedGibbs;
 use crate::inference::gibbs::Gibbs;
 use crate::inference::mean_field::MeanField;
 use crate::method::{Local, Method};
@@ -147,6 +148,11 @@ impl Trainer {
             }
             Local::MetropolisHastings { window, statistic } => {
                 let local = Gibbs { sweeps, window, statistic, transition: Move::MetropolisHastings };
+                Box::new(Online::new(model, local, run)?)
+            }
+            Local::CollapsedGibbs { window } => {
+                let prior = method.global.pseudo_count();
+                let local = CollapsedGibbs { sweeps, window, prior, vocabulary: settings.vocabulary };
                 Box::new(Online::new(model, local, run)?)
             }
             Local::MeanField => Box::new(Online::new(model, MeanField { iterations: sweeps }, run)?),

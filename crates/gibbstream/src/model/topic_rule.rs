@@ -193,6 +193,14 @@ impl TopicRule {
         }
     }
 
+    /// Tokens of every word that are added to the counts of all documents; 0 for rules that do not add any.
+    pub fn pseudo_count(&self) -> f64 {
+        match *self {
+            Self::MaximumLikelihood(Smoothing::PseudoCount(count)) => count,
+            _ => 0.0,
+        }
+    }
+
     /// Refuses values that make no sense.
     pub fn validate(&self) -> Result<()> {
         let positive = |name: &str, value: f64| {
