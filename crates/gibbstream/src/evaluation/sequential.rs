@@ -11,6 +11,9 @@ use crate::inference::chain::Chain;
 use crate::model::view::TopicView;
 use crate::random::{Purpose, Seed, Stream};
 
+/// Particles that are swept together.
+const TOGETHER: usize = 4;
+
 /// How to walk through a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequential {
@@ -52,7 +55,7 @@ impl Sequential {
         let mut random = seed.stream(Purpose::Evaluation, [key, 0]);
         random.shuffle(&mut tokens);
         let words = document.iter().map(|entry| entry.word);
-        particles.begin(view, words, self.particles, seed, key, random);
+        particles.begin(view, &words, self.particles, seed, key, random);
         let result = self.walk(view, &tokens, particles);
         particles.tokens = tokens;
         result
@@ -70,7 +73,7 @@ impl Sequential {
         particles: &mut Particles,
     ) -> f64 {
         let random = seed.stream(Purpose::Evaluation, [key, 0]);
-        particles.begin(view, words.iter().copied(), self.particles, seed, key, random);
+        particles.begin(view, &words.iter().copied(), self.particles, seed, key, random);
         self.walk(view, tokens, particles)
     }
 
@@ -111,7 +114,7 @@ impl Particles {
     fn begin(
         &mut self,
         view: &TopicView,
-        words: impl Iterator<Item = u32> + Clone,
+        words: &(impl Iterator<Item = u32> + Clone),
         particles: usize,
         seed: Seed,
         key: u64,
@@ -130,13 +133,15 @@ impl Particles {
     }
 
     /// Draws the topics of the `tokens` so far anew, first to last, or of `positions` random ones if there are
-    /// more. Either leaves the posterior of the topics as it is. The particles take turns token by token:
+    /// more. Either leaves the posterior of the topics as it is. A few particles take turns token by token:
     /// they do not wait for each other's draws, so the processor works on several at once.
     fn sweep(&mut self, view: &TopicView, tokens: usize, positions: usize) {
-        for turn in 0..tokens.min(positions) {
-            for (chain, random) in self.chains.iter_mut().zip(&mut self.streams) {
-                let place = if tokens <= positions { turn } else { random.below(tokens) };
-                chain.resample(view, place, random);
+        for (chains, streams) in self.chains.chunks_mut(TOGETHER).zip(self.streams.chunks_mut(TOGETHER)) {
+            for turn in 0..tokens.min(positions) {
+                for (chain, random) in chains.iter_mut().zip(streams.iter_mut()) {
+                    let place = if tokens <= positions { turn } else { random.below(tokens) };
+                    chain.resample(view, place, random);
+                }
             }
         }
     }

@@ -1,0 +1,44 @@
+# What people run. `make test` is what continuous integration runs: it sets up what it needs and checks everything
+# that is quick enough to check on every change.
+
+CARGO ?= cargo
+export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
+
+.PHONY: help setup test format lint unit examples slow bench check-all clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+setup: ## a C compiler for the compression libraries, and the Rust tools
+	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it with rustup, then run make again" >&2; exit 1; }
+	@command -v cc >/dev/null || { apt-get update && apt-get install --yes build-essential; }
+	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy
+
+test: setup format lint unit examples ## everything that must pass on every change
+
+format:
+	$(CARGO) fmt --all --check
+
+lint:
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+unit:
+	$(CARGO) test --workspace --locked
+
+examples:
+	$(CARGO) run --quiet --release --locked --package gibbstream --example ten_methods
+	$(CARGO) run --quiet --release --locked -- demo --no-progress
+
+slow: ## long statistical tests and memory over a million documents
+	$(CARGO) test --release --workspace --locked -- --ignored --nocapture
+
+bench: ## throughput of the sampler and of whole training on this machine
+	$(CARGO) bench --workspace --locked
+
+check-all: ## licences and advisories of all dependencies (compiles cargo-deny first)
+	command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
+	$(CARGO) deny check
+
+clean: ## removes everything that was built
+	$(CARGO) clean
