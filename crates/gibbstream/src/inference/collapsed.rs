@@ -6,15 +6,14 @@
 //! The corpus has to be one minibatch. Another pass over it starts a new chain in the topics that the last one
 //! found, with the alpha learnt from it.
 
-use super::LocalInference;
 use super::gibbs::Window;
+use super::{LocalInference, Passes};
 use crate::corpus::Minibatch;
 use crate::math::digamma;
 use crate::model::LatentModel;
 use crate::model::lda::TopicExpectation;
 use crate::model::view::TopicView;
 use crate::random::Stream;
-use std::ops::Range;
 
 /// Sweeps over all tokens of the corpus, some of which are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,17 +117,7 @@ where
         latent.random = random;
     }
 
-    fn advance(
-        &self,
-        _: &TopicView,
-        _: &Minibatch,
-        _: usize,
-        _: &mut Assignment,
-        (): &mut (),
-        _: Range<usize>,
-        _: usize,
-    ) {
-    }
+    fn advance(&self, _: &TopicView, _: &Minibatch, _: usize, _: &mut Assignment, (): &mut (), _: Passes) {}
 
     fn expect(
         &self,

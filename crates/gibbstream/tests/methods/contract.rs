@@ -4,6 +4,7 @@ use super::*;
 use gibbstream::corpus::{Length, Synthetic, Truth};
 use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
 use gibbstream::model::lda::Topics;
+use std::fmt::Write;
 
 /// Five topics over ten words each, a tenth of their mass spread over all words.
 fn planted() -> Truth {
@@ -43,7 +44,7 @@ fn every_method_learns_planted_topics() {
         let (best, baseline) = log_perplexity(&true_topics, &unigram, &held_out);
         let (found, _) = log_perplexity(&trainer.topics().unwrap(), &unigram, &held_out);
         let share = (baseline - found) / (baseline - best);
-        report += &format!("{:10} {found:8.3} nats, {:.1} % of the gap\n", named.name, 100.0 * share);
+        writeln!(report, "{:10} {found:8.3} nats, {:.1} % of the gap", named.name, 100.0 * share).unwrap();
         assert!(share > 0.5, "{report}the true topics {best:.3}, unigram {baseline:.3}");
     }
     println!("{report}");

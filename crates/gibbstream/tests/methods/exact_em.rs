@@ -9,7 +9,6 @@ use gibbstream::model::lda::{Start, Topics};
 use gibbstream::model::topic_rule::{Smoothing, TopicRule};
 use gibbstream::online::{Online, Run};
 use gibbstream::schedule::Step;
-use std::ops::Range;
 
 /// The E-step by summing over all assignments of topics to tokens.
 struct Enumerate;
@@ -35,8 +34,7 @@ impl LocalInference<Lda> for Enumerate {
         index: usize,
         latent: &mut Option<Exact>,
         (): &mut (),
-        _: Range<usize>,
-        _: usize,
+        _: Passes,
     ) {
         let beta = (0..batch.words().len() as u32).flat_map(|word| view.row(word).to_vec()).collect();
         let tokens: Vec<u32> = batch

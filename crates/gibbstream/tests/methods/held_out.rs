@@ -39,7 +39,7 @@ fn bound_is_below_the_likelihood_and_means_over_documents() {
     let mut sum = 0.0;
     for (tokens, bag) in documents.iter().zip(&bags) {
         let (found, exact) =
-            (bound(CONVERGED, &logs, &[bag.clone()]), enumerate(&topics, tokens).log_likelihood);
+            (bound(CONVERGED, &logs, std::slice::from_ref(bag)), enumerate(&topics, tokens).log_likelihood);
         assert!(found <= exact + 1e-10, "{found} above {exact}");
         assert!(found > exact - 5.0, "{found} far below {exact}");
         assert!(!tokens.is_empty() || found == 0.0);
@@ -120,7 +120,7 @@ fn completion_is_exact_on_tiny_documents() {
             let probability =
                 |&word: &u32| topics.row(word).iter().zip(&theta).map(|(p, t)| p * t).sum::<f64>();
             let expected = hidden.iter().map(|word| libm::log(probability(word))).sum::<f64>();
-            let found = completion(settings, &topics, &[document.clone()]).unwrap();
+            let found = completion(settings, &topics, std::slice::from_ref(&document)).unwrap();
             differences.push(found - expected / hidden.len() as f64);
         }
         assert_mean(&format!("{tokens:?}"), &differences, 0.0);

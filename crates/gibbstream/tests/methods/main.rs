@@ -1,5 +1,6 @@
 //! The methods, each against its definition, against the methods that it must equal, and at its limits.
 #![allow(missing_docs)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail as tests do")]
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -18,7 +19,7 @@ mod reproducibility;
 mod safety;
 
 use gibbstream::corpus::{Document, Minibatch};
-use gibbstream::inference::LocalInference;
+use gibbstream::inference::{LocalInference, Passes};
 use gibbstream::method::Method;
 use gibbstream::model::lda::{Lda, TopicExpectation};
 use gibbstream::model::topics::TopicStats;
@@ -87,8 +88,8 @@ fn expect<L: LocalInference<Lda>>(
         let mut latent = L::Latent::default();
         let random = seed.stream(Purpose::Local, [batch.pass(), batch.first() + index as u64]);
         local.begin(view, batch, index, &mut latent, random);
-        let passes = 0..local.passes();
-        local.advance(view, batch, index, &mut latent, &mut scratch, passes, local.first_kept());
+        let passes = Passes { range: 0..local.passes(), keep_from: local.first_kept() };
+        local.advance(view, batch, index, &mut latent, &mut scratch, passes);
         latents.push(latent);
     }
     let mut out = TopicExpectation::default();
