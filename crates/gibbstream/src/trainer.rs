@@ -146,7 +146,8 @@ impl Trainer {
             step: method.step,
             averaging: method.averaging,
             boost: method.boost,
-            batch: settings.batch as u64,
+            // The whole corpus is a full minibatch, however small.
+            batch: if method.whole_corpus { 1 } else { settings.batch as u64 },
             seed: settings.seed,
             threads,
         };

@@ -37,7 +37,7 @@ pub enum TopicRule {
 pub enum Smoothing {
     /// This share of every topic is spread evenly over the vocabulary.
     Share(f64),
-    /// This many tokens of every word are added to the counts of all documents seen.
+    /// This many tokens of every word are added to the counts of all documents that they stand for.
     PseudoCount(f64),
 }
 
@@ -141,7 +141,7 @@ impl TopicRule {
                 ((1.0 - share) / total, share * uniform)
             }
             Self::MaximumLikelihood(Smoothing::PseudoCount(count)) if total > NO_TOKENS => {
-                with_prior(count / ((step.head_start + step.seen).max(1) as f64 * scale), total, words)
+                with_prior(count / (documents_behind(step) * scale), total, words)
             }
             Self::Bayes { prior, population } => {
                 let prior = prior.unwrap_or(1.0 / topics as f64);
@@ -251,6 +251,12 @@ impl TopicRule {
             }
         }
     }
+}
+
+/// Number of documents that the running counts are the mean of; a step of weight 1 has forgotten all but its own.
+fn documents_behind(step: &Step) -> f64 {
+    let documents = if step.rho >= 1.0 { step.batch } else { step.head_start + step.seen };
+    documents.max(1) as f64
 }
 
 /// Factor and offset of `(scaled + prior) / (total + words * prior)`.

@@ -72,16 +72,21 @@ fn reaches_the_exact_posterior_of_a_tiny_corpus() {
     }
 }
 
-/// Steps of weight 1 with pseudo-counts report `(N_kw + b) / (N_k + V b)`.
+/// Every pass reports `(N_kw + b) / (N_k + V b)`, also over a corpus smaller than a usual minibatch.
 #[test]
 fn reports_the_smoothed_counts_of_its_samples() {
     let documents = grouped(20, 3, 12, 10, 91);
-    let settings = settings(Method::BATCH_GIBBS, 3, 12, 20);
-    let mut trainer = Trainer::new(settings, 2).unwrap();
-    trainer.partial_fit(&Minibatch::new(&documents, 0, 0)).unwrap();
-    let counts = dense(&trainer.learnt().unwrap().state.counts);
-    let total = |k: usize| counts.iter().skip(k).step_by(3).sum::<f64>() * 20.0;
-    let expected: Vec<f64> =
-        counts.iter().enumerate().map(|(i, s)| (20.0 * s + 0.01) / (total(i % 3) + 12.0 * 0.01)).collect();
-    assert_close("beta", &trainer.topics().unwrap().beta, &expected, 1e-12);
+    let mut trainer = Trainer::new(settings(Method::BATCH_GIBBS, 3, 12, 100), 2).unwrap();
+    for pass in 0..3 {
+        let step = trainer.partial_fit(&Minibatch::new(&documents, 0, pass)).unwrap();
+        assert_eq!(step.rho, 1.0);
+        let counts = dense(&trainer.learnt().unwrap().state.counts);
+        let total = |k: usize| counts.iter().skip(k).step_by(3).sum::<f64>() * 20.0;
+        let expected: Vec<f64> = counts
+            .iter()
+            .enumerate()
+            .map(|(i, s)| (20.0 * s + 0.01) / (total(i % 3) + 12.0 * 0.01))
+            .collect();
+        assert_close("beta", &trainer.topics().unwrap().beta, &expected, 1e-12);
+    }
 }
