@@ -2,6 +2,7 @@
 //!
 //! Monte Carlo assertions state their standard error and allow 4.5 of them; seeds are fixed.
 #![allow(missing_docs)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail as tests do")]
 
 mod support;
 

@@ -97,7 +97,17 @@ impl MethodArgs {
             Local::Gibbs { window, statistic } | Local::MetropolisHastings { window, statistic } => {
                 (window, statistic)
             }
-            Local::MeanField => (Window::LastQuarter, Statistic::RaoBlackwell),
+            Local::CollapsedGibbs { .. } if self.local.is_none() && self.statistic.is_none() => {
+                return Ok(own);
+            }
+            Local::CollapsedGibbs { .. } if self.local.is_none() => {
+                return Err(Error::setting(
+                    "--statistic",
+                    "collapsed Gibbs sampling of the whole corpus keeps counts",
+                    "leave it out, or use --method mcem",
+                ));
+            }
+            Local::MeanField | Local::CollapsedGibbs { .. } => (Window::LastQuarter, Statistic::RaoBlackwell),
         };
         let kept_window = if window == Window::Last { Window::LastQuarter } else { window };
         (window, statistic) = match self.statistic.as_deref() {
@@ -286,6 +296,7 @@ impl From<&Method> for Parts {
             Local::Gibbs { window, statistic } => ("gibbs", Some((window, statistic))),
             Local::MetropolisHastings { window, statistic } => ("mh", Some((window, statistic))),
             Local::MeanField => ("mean-field", None),
+            Local::CollapsedGibbs { .. } => ("collapsed-gibbs", None),
         };
         let statistic = kept.map(|kept| match kept {
             (Window::Last, Statistic::Counts) => "last",
