@@ -73,7 +73,9 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
     let model = TopicModel::load(&args.model)?;
     let mut inputs = args.input.with(tokenizer_of(&model))?.resolve()?;
     if (args.elbo || args.completion) && inputs.is_read_once() {
-        output.note("each kind of score reads the documents once: standard input is copied to a temporary file");
+        output.note(
+            "each kind of score reads the documents once: standard input is copied to a temporary file",
+        );
         inputs.spool()?;
     }
     let (topics, unigram) = (model.topics(), Unigram::from_counts(model.learnt.word_counts.clone()));
