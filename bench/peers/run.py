@@ -26,11 +26,14 @@ PYTHON = HERE / ".venv" / "bin" / "python"
 VALIDATION = 500  # documents before the held-out ones, to which alpha is fitted anew
 FRACTIONS = [0.1, 0.25, 0.5, 1.0]
 
-# Who is compared, in the order of running: name -> module of the program, or None for ours.
+# Ours: arguments, and the points of the curve as passes over the documents (parts of one, or several).
 OURS = {
-    "gibbstream": ["--batch", "100", "--sweeps", "20"],
-    "gibbstream-5-sweeps": ["--batch", "100", "--sweeps", "5"],
+    "gibbstream": (["--batch", "100", "--sweeps", "20"], FRACTIONS),
+    "gibbstream-5-sweeps": (["--batch", "100", "--sweeps", "5"], FRACTIONS),
+    # Others read the documents several times; this is what more passes do for us.
+    "gibbstream-passes": (["--batch", "100", "--sweeps", "20"], [1, 2, 5, 10]),
 }
+# The others, in the order of running: name -> module.
 PEERS = {
     "tomotopy": "tomotopy_lda",
     "gensim": "gensim_lda",
@@ -157,23 +160,24 @@ class Run:
         if not self.program:
             build("--bin", "gibbstream")
             self.program = ROOT / "target" / "release" / "gibbstream"
-        arguments, points = self.arguments, []
-        for index, part in enumerate(FRACTIONS):
-            documents = round(part * arguments.documents)
+        arguments, points, (flags, passes) = self.arguments, [], OURS[name]
+        for index, part in enumerate(passes):
+            documents = round(min(part, 1) * arguments.documents)
             model, export = folder / "model.gbs", folder / f"snapshot-{index}"
             command = [self.program, "train", self.data, "--topics", arguments.topics, "--limit-docs", documents]
-            command += [*OURS[name], "--seed", arguments.seed, "--threads", 1, "--json", "--out", model]
+            command += [*flags, "--passes", max(part, 1)] if part > 1 else flags
+            command += ["--seed", arguments.seed, "--threads", 1, "--json", "--out", model]
             before, wall = children(), time.perf_counter()
             report = json.loads(capture(command))
             process_cpu, process_wall = children() - before, time.perf_counter() - wall
-            capture([self.program, "export", model, "--format", "npy", export])
+            capture([self.program, "export", model, "--quiet", "--format", "npy", export])
             points.append(dict(
-                documents=documents, cpu_seconds=report["train_cpu_seconds"], wall_seconds=report["train_seconds"],
+                documents=round(part * arguments.documents), cpu_seconds=report["train_cpu_seconds"], wall_seconds=report["train_seconds"],
                 process_cpu_seconds=process_cpu, process_wall_seconds=process_wall, peak_rss_mib=report["peak_rss_mib"],
                 alpha_sum=report["alpha_sum"], load_average=os.getloadavg()[0], snapshot=str(export),
             ))
             about = {"version": capture([self.program, "--version"]).split()[-1],
-                     "settings": dict(method=report["method"], arguments=" ".join(OURS[name]), passes=1)}
+                     "settings": dict(method=report["method"], arguments=" ".join(flags), passes=passes)}
         say(f"{name} {about['version']}: {json.dumps(about['settings'])}")
         return about, points
 
@@ -190,6 +194,8 @@ class Run:
         for field in ("estimator", "particles", "log_perplexity_per_document", "standard_error", "tokens", "unigram_log_perplexity_per_document"):
             row["held_out_tokens" if field == "tokens" else field] = score[field]
         if last:
+            # Differences between programs are far more certain than the scores, because the documents are the same.
+            row["log_likelihoods"] = [round(value, 2) for value in score["log_likelihoods"]]
             self.python(HERE / "refit.py", "--data", self.data, "--skip", self.size[0] - arguments.held_out - VALIDATION,
                         "--limit", VALIDATION, "--snapshot", snapshot)
             row["refitted_log_perplexity_per_document"] = self.scored(snapshot, "refit.npy")["log_perplexity_per_document"]
@@ -200,7 +206,7 @@ class Run:
         return json.loads(capture([
             self.scorer, "--corpus", self.data, "--beta", snapshot / "beta.npy", "--alpha", snapshot / alpha,
             "--skip", self.size[0] - arguments.held_out, "--limit", arguments.held_out,
-            "--unigram-docs", arguments.documents,
+            "--unigram-docs", arguments.documents, "--each",
         ]))
 
     def python(self, *words):
