@@ -7,7 +7,7 @@ from corpus import tokens
 
 VERSION = tomotopy.__version__
 
-COMMON = dict(alpha=0.1, optim_interval=10, burn_in=0, workers=1, sweeps=[10, 25, 50, 100, 200])
+COMMON = dict(alpha=0.1, optim_interval=10, burn_in=0, workers=1, sweeps=[10, 25, 50, 100, 200, 400, 800])
 SETTINGS = {
     "tomotopy": dict(COMMON, eta=0.01),
     "tomotopy-eta-0.1": dict(COMMON, eta=0.1),
