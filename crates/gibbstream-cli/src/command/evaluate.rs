@@ -80,9 +80,9 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
         score: &score,
     };
     if output.json {
-        output.print_json(&report)?
+        output.print_json(&report)?;
     } else {
-        output.print(&table(&report))?
+        output.print(&table(&report))?;
     }
     Ok(Outcome::Done)
 }
