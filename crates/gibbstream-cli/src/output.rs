@@ -80,6 +80,7 @@ impl Output {
     pub fn print_json(&self, value: &impl Serialize) -> anyhow::Result<()> {
         let mut line = serde_json::to_string(value)?;
         line.push('\n');
+        self.progress.finish();
         let mut out = io::stdout().lock();
         out.write_all(line.as_bytes())?;
         Ok(out.flush()?)
@@ -87,6 +88,7 @@ impl Output {
 
     /// Prints a result for people; colours are left out where they are not wanted.
     pub fn print(&self, text: &str) -> anyhow::Result<()> {
+        self.progress.finish();
         let mut out = anstream::stdout().lock();
         out.write_all(text.as_bytes())?;
         Ok(out.flush()?)

@@ -28,12 +28,11 @@ impl Progress {
     pub fn new(general: &General) -> Self {
         let mode = match general.progress {
             _ if general.quiet => Mode::Hidden,
-            ProgressChoice::None => Mode::Hidden,
             ProgressChoice::Json => Mode::Json,
             ProgressChoice::Auto if std::io::stderr().is_terminal() => {
                 Mode::Bar(RefCell::new(ProgressBar::hidden()))
             }
-            ProgressChoice::Auto => Mode::Hidden,
+            ProgressChoice::Auto | ProgressChoice::None => Mode::Hidden,
         };
         Self { mode, activity: Cell::new(""), last_line: Cell::new(None) }
     }

@@ -105,11 +105,11 @@ impl<F: FnMut() -> Box<dyn Corpus>> Portions<F> {
                 let documents = self.documents.insert((self.open)());
                 self.next = 0;
                 if self.held_out > 0 {
-                    let aside = documents.by_ref().take(self.held_out);
+                    let mut aside = documents.by_ref().take(self.held_out);
                     if self.pass == 0 {
                         return Ok(Some(Portion::HeldOut(aside.collect::<gibbstream::Result<_>>()?)));
                     }
-                    aside.map(|document| document.map(drop)).collect::<gibbstream::Result<()>>()?;
+                    aside.try_for_each(|document| document.map(drop))?;
                 }
                 continue;
             };

@@ -59,7 +59,7 @@ fn apply_section(mut command: Command, name: &str, section: &Table) -> anyhow::R
         let owner = command.find_subcommand(name).context("no such command")?;
         let Some(arg) = find(owner, key) else { return Err(unknown(key, [owner, &command].into_iter())) };
         let (id, default) = (arg.get_id().clone(), check(arg, key, value)?);
-        command = command.mut_subcommand(name.to_owned(), |owner| {
+        command = command.mut_subcommand(name, |owner| {
             owner.mut_arg(id, |arg| arg.required(false).default_value(default))
         });
     }

@@ -154,8 +154,11 @@ impl MethodArgs {
         match (&mut method.global, self.topic_prior) {
             (_, None) => {}
             (TopicRule::Bayes { prior, .. }, chosen) => *prior = chosen,
-            (TopicRule::Langevin { prior, .. }, Some(chosen)) => *prior = chosen,
-            (TopicRule::MaximumLikelihood(Smoothing::PseudoCount(prior)), Some(chosen)) => *prior = chosen,
+            (
+                TopicRule::Langevin { prior, .. }
+                | TopicRule::MaximumLikelihood(Smoothing::PseudoCount(prior)),
+                Some(chosen),
+            ) => *prior = chosen,
             (TopicRule::MaximumLikelihood(Smoothing::Share(_)), Some(_)) => {
                 let advice = "use --smoothing, or --global bayes";
                 return Err(Error::setting("--topic-prior", "maximum likelihood has no prior", advice));

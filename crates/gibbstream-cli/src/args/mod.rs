@@ -61,6 +61,7 @@ pub enum Command {
 
 /// Options of all commands.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
 #[command(next_help_heading = "General options")]
 pub struct GeneralArgs {
     /// Print one JSON object on standard output (JSON lines where there is one result per document)

@@ -30,6 +30,9 @@ const HELD_OUT: u64 = 500;
 const LENGTH: f64 = 60.0;
 /// Documents in a minibatch.
 const BATCH: usize = 100;
+/// Topics to learn, two more than there are themes. With exactly as many, some seeds (2 of 30) put two themes
+/// into one topic; with two to spare none of 40 did, and the number of themes is rarely known anyway.
+const TOPICS: usize = 12;
 /// With so few documents a bad start cannot be made good, so the topics move often and the first minibatches
 /// do not sweep away what came before them.
 const METHOD: Method =
@@ -95,8 +98,8 @@ pub fn run(
     let stage = Stage { names, vocabulary, truth, documents };
     if !output.json {
         output.note(format_args!(
-            "{} documents are drawn from {} themes with known words. A model that sees each document once,\n\
-             in minibatches of {BATCH}, now has to find the themes again.",
+            "{} documents are drawn from {} themes with known words. A model of {TOPICS} topics that sees each\n\
+             document once, in minibatches of {BATCH}, now has to find the themes again.",
             count(DOCUMENTS),
             stage.names.len(),
         ));
@@ -161,7 +164,7 @@ fn learn(
     let settings = Settings {
         name: "g-oem++".into(),
         method: METHOD,
-        topics: stage.truth.topic_count(),
+        topics: TOPICS,
         vocabulary: stage.vocabulary.len(),
         batch: BATCH,
         seed: general.seed,

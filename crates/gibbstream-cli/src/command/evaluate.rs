@@ -109,9 +109,9 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
             .and_then(|score| score.completion_log_likelihood_per_token),
     };
     if output.json {
-        output.print_json(&report)?
+        output.print_json(&report)?;
     } else {
-        output.print(&table(&report))?
+        output.print(&table(&report))?;
     }
     Ok(Outcome::Done)
 }

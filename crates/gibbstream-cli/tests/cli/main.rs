@@ -1,5 +1,8 @@
 //! The program as its users see it: what goes in, what comes out, and with which exit code.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests count as tests")]
+#![allow(clippy::format_collect, reason = "the texts are short")]
+
 mod support;
 
 mod commands;

@@ -178,7 +178,7 @@ impl<'a> Training<'a> {
             "tokens": tokens,
             "rho": step.rho,
             "alpha_sum": alpha_sum,
-            "tokens_per_second": batch.tokens() as f64 / (self.cost.wall - before.wall).as_secs_f64(),
+            "tokens_per_second": batch.tokens() as f64 / self.cost.wall.saturating_sub(before.wall).as_secs_f64(),
             "cpu_seconds": self.cost.cpu.as_secs_f64(),
         });
         if let Some(log) = &mut self.log {
@@ -202,7 +202,7 @@ impl<'a> Training<'a> {
             log.write(&facts)?;
         }
         self.output.progress.happened(facts);
-        self.output.note(&measured);
+        self.output.note(measured);
         self.evaluations.push(measured);
         Ok(())
     }
