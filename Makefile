@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: help setup test format lint unit examples slow bench check-all clean
+.PHONY: help setup test format lint unit examples slow bench bench-peers check-all clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -34,7 +34,11 @@ slow: ## long statistical tests and memory over a million documents
 	$(CARGO) test --release --workspace --locked -- --ignored --nocapture
 
 bench: ## throughput of the sampler and of whole training on this machine
-	$(CARGO) bench --workspace --locked
+	$(CARGO) bench --package gibbstream --locked --bench throughput
+
+bench-peers: ## the same work by other programs (bench/peers/README.md); takes an hour
+	python3 bench/peers/run.py --corpus imdb --documents 20000 --topics 128 --held-out 500
+	python3 bench/peers/render.py
 
 check-all: ## licences and advisories of all dependencies (compiles cargo-deny first)
 	command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
