@@ -4,6 +4,8 @@
 //! stand for the unknown topics of those tokens. The three estimators share one loop and differ only in what
 //! they do with the particles' weights between two tokens: left-to-right forgets them, annealed importance
 //! sampling carries them to the end, sequential Monte Carlo turns them into copies of the better particles.
+//!
+//! Each particle holds the document's tokens and a weight for each of its words in each topic that it uses.
 
 use super::Estimator;
 use crate::corpus::Entry;
@@ -165,9 +167,9 @@ impl Particles {
     /// further ones replace particles without, so that little is copied.
     ///
     /// With `sparing`, nothing happens while the effective number of particles is at least half of them: the
-    /// weights are carried on instead. A particle then has to be copied a number of times that grows with the
-    /// logarithm of the document's length, not with the length. That the decision looks at the weights does
-    /// no harm: whichever way it goes, the expected weighted sum over particles is what it was.
+    /// weights are carried on instead. The longer a document, the less a single token tells the particles
+    /// apart, so long chains are rarely copied. That the decision looks at the weights does no harm:
+    /// whichever way it goes, the expected weighted sum over particles is what it was.
     fn select(&mut self, sparing: bool) {
         let relative = self.weights.relative();
         let total: f64 = relative.iter().sum();
