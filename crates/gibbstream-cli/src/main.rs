@@ -1,2 +1,75 @@
-//! The program.
-fn main() {}
+//! The `gibbstream` program: topic models from a stream of documents, on the command line.
+//!
+//! Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 a requested check
+//! failed, 2 wrong usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.
+
+mod args;
+
+mod command;
+
+mod stream;
+
+mod interrupt;
+
+mod measure;
+
+mod output;
+
+mod progress;
+
+use args::{Cli, Command};
+use interrupt::Interrupt;
+use output::Output;
+use std::process::ExitCode;
+
+/// How a command ended, if nothing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything was done.
+    Done,
+    /// A signal asked for an early end, and what was there has been written.
+    Interrupted(interrupt::Signal),
+}
+
+fn main() -> ExitCode {
+    match args::parse(std::env::args_os()) {
+        Ok(cli) => finish(run(cli)),
+        Err(args::Refusal::Usage(refused)) => {
+            // Help and version are no mistakes; a closed pipe is no reason to complain.
+            let _ = refused.print();
+            ExitCode::from(refused.exit_code() as u8)
+        }
+        Err(args::Refusal::Config(error)) => finish(Err(error)),
+    }
+}
+
+fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Interrupted(signal)) => ExitCode::from(signal.exit_code()),
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::print_error(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<Outcome> {
+    let interrupt = Interrupt::install()?;
+    let general = cli.general.check()?;
+    let output = Output::new(&general);
+    match cli.command {
+        Command::Demo(args) => command::demo::run(&args, &general, &output, &interrupt),
+        Command::Train(args) => command::train::run(&args, &general, &output, &interrupt),
+        Command::Evaluate(args) => command::evaluate::run(&args, &general, &output),
+        Command::Topics(args) => command::topics::run(&args, &general, &output, &interrupt),
+        Command::Infer(args) => command::infer::run(&args, &general, &output, &interrupt),
+        Command::Export(args) => command::export::run(&args, &output),
+        Command::Inspect(args) => command::inspect::run(&args, &output),
+        Command::Synth(args) => command::synth::run(&args, &general, &output),
+        Command::Methods => command::methods::run(&output),
+        Command::Completions(args) => command::completions::run(&args, &output),
+        Command::Man(args) => command::man::run(&args, &output),
+    }
+}

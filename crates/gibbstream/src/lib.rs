@@ -26,6 +26,8 @@ mod new_file;
 
 pub mod math;
 
+mod vectorised;
+
 pub mod random;
 
 pub mod error;

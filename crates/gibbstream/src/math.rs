@@ -98,14 +98,14 @@ pub fn log_sum_exp(values: &[f64]) -> f64 {
 pub(crate) const LANES: usize = 8;
 
 /// Adds up eight lanes in a fixed tree.
-#[inline]
+#[inline(always)]
 pub(crate) fn add_lanes(lanes: [f64; LANES]) -> f64 {
     let [a, b, c, d, e, f, g, h] = lanes;
     ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
 /// Dot product in fixed lanes.
-#[inline]
+#[inline(always)]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a_chunks, a_rest) = a.as_chunks::<LANES>();
     let (b_chunks, b_rest) = b.as_chunks::<LANES>();

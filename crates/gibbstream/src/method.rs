@@ -219,6 +219,7 @@ impl Method {
     }
 
     /// The same method for a corpus of so many documents; methods that do not ask stay as they are.
+    #[must_use]
     pub fn with_population(mut self, documents: f64) -> Self {
         match &mut self.global {
             TopicRule::Bayes { population, .. } | TopicRule::Langevin { population, .. }

@@ -2,7 +2,7 @@
 
 use crate::averaging::Averaging;
 use crate::error::{Error, Result};
-use crate::inference::LocalInference;
+use crate::inference::{LocalInference, Passes};
 use crate::model::{Batch, Expectation, LatentModel};
 use crate::random::{Purpose, Seed};
 use crate::schedule::{Step, StepSize};
@@ -91,13 +91,25 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         self.pool.install(work)
     }
 
+    /// Runs `work` once on every thread of this run, for measurements.
+    pub fn on_every_thread(&self, work: &(dyn Fn() + Sync)) {
+        self.pool.broadcast(|_| work());
+    }
+
+    /// Statistics and parameters, without a copy; `None` before the first minibatch.
+    pub fn into_state(self) -> Option<M::State> {
+        self.state
+    }
+
     /// Learns from one minibatch. An error leaves the state as it was.
     pub fn partial_fit(&mut self, batch: &M::Batch) -> Result<Step> {
         if batch.is_empty() {
             return Ok(self.clock);
         }
+        self.model.check(batch)?;
         let step = self.run.step.next(&self.clock, batch.len() as u64, self.run.batch);
         let (model, run) = (&self.model, self.run);
+        let first = self.state.is_none();
         let mut state = match self.state.take() {
             Some(state) => state,
             None => self.pool.install(|| model.initial(batch, run.seed)),
@@ -117,7 +129,7 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         let window = &mut self.window;
         self.pool.install(|| if run.boost { e_step.boosted(&step, window) } else { e_step.plain() });
         if let Some(statistic) = self.fresh.not_finite() {
-            self.state = Some(state);
+            self.state = (!first).then_some(state);
             return Err(Error::NotFinite { update: step.update, statistic });
         }
         let fresh = &self.fresh;
@@ -151,11 +163,11 @@ impl<M: LatentModel, L: LocalInference<M>> EStep<'_, M, L> {
     /// All passes with the parameters as they were before the minibatch.
     fn plain(self) {
         self.model.view(self.state, self.clock, None, self.batch, self.view);
-        let (local, view, batch, passes) = (self.local, &*self.view, self.batch, self.local.passes());
+        let (local, view, batch, passes) = (self.local, &*self.view, self.batch, all_passes(self.local));
         let seed = self.run.seed;
         for_each(self.latents, batch.len(), self.scratch, |index, latent, scratch| {
             local.begin(view, batch, index, latent, seed.stream(Purpose::Local, batch.key(index)));
-            local.advance(view, batch, index, latent, scratch, 0..passes, local.first_kept());
+            local.advance(view, batch, index, latent, scratch, passes.clone());
         });
         local.expect(view, batch, self.latents, self.fresh);
     }
@@ -171,7 +183,8 @@ impl<M: LatentModel, L: LocalInference<M>> EStep<'_, M, L> {
                 if pass == 0 {
                     local.begin(view, batch, index, latent, seed.stream(Purpose::Local, batch.key(index)));
                 }
-                local.advance(view, batch, index, latent, scratch, pass..pass + 1, 0);
+                let one = Passes { range: pass..pass + 1, keep_from: 0 };
+                local.advance(view, batch, index, latent, scratch, one);
             });
             local.expect(view, batch, self.latents, self.fresh);
             if pass >= local.first_kept() {
@@ -187,6 +200,10 @@ impl<M: LatentModel, L: LocalInference<M>> EStep<'_, M, L> {
             }
         }
     }
+}
+
+fn all_passes<M: LatentModel>(local: &impl LocalInference<M>) -> Passes {
+    Passes { range: 0..local.passes(), keep_from: local.first_kept() }
 }
 
 /// Calls `work` for every observation on all threads, each time with a scratch space that nobody else uses.

@@ -106,7 +106,15 @@ impl Stream {
             // Gamma(a) = Gamma(a + 1) U^(1/a).
             return self.log_gamma(shape + 1.0) + libm::log(self.uniform_positive()) / shape;
         }
-        // Marsaglia and Tsang's squeeze.
+        libm::log(self.gamma(shape))
+    }
+
+    /// Gamma(`shape`, 1).
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        if shape < 1.0 {
+            return libm::exp(self.log_gamma(shape));
+        }
+        // Marsaglia and Tsang's method; their squeeze spares most of the logarithms.
         let d = shape - 1.0 / 3.0;
         let c = 1.0 / (9.0 * d).sqrt();
         loop {
@@ -117,15 +125,13 @@ impl Stream {
             }
             let cube = v * v * v;
             let u = self.uniform_positive();
-            if libm::log(u) < 0.5 * x * x + d - d * cube + d * libm::log(cube) {
-                return libm::log(d * cube);
+            let square = x * x;
+            if u < 1.0 - 0.0331 * square * square
+                || libm::log(u) < 0.5 * square + d - d * cube + d * libm::log(cube)
+            {
+                return d * cube;
             }
         }
-    }
-
-    /// Gamma(`shape`, 1).
-    pub fn gamma(&mut self, shape: f64) -> f64 {
-        libm::exp(self.log_gamma(shape))
     }
 
     /// Fills `out` with a Dirichlet(`concentration`) draw.

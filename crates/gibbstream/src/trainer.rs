@@ -94,6 +94,8 @@ trait Learner: Send {
     fn clock(&self) -> Step;
     fn resume(&mut self, state: LdaState, clock: Step);
     fn parameters(&self) -> Option<Topics>;
+    fn on_every_thread(&self, work: &(dyn Fn() + Sync));
+    fn into_state(self: Box<Self>) -> Option<LdaState>;
 }
 
 impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
@@ -115,6 +117,14 @@ impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
 
     fn parameters(&self) -> Option<Topics> {
         self.state().map(|state| self.install(|| self.model().parameters(state, &self.clock())))
+    }
+
+    fn on_every_thread(&self, work: &(dyn Fn() + Sync)) {
+        Online::on_every_thread(self, work);
+    }
+
+    fn into_state(self: Box<Self>) -> Option<LdaState> {
+        Online::into_state(*self)
     }
 }
 
@@ -213,5 +223,17 @@ impl Trainer {
             tokens: self.tokens,
             word_counts: self.word_counts.clone(),
         })
+    }
+
+    /// The same without a copy, when training is over.
+    pub fn into_learnt(self) -> Option<Learnt> {
+        let clock = self.clock();
+        let Self { learner, tokens, word_counts, .. } = self;
+        Some(Learnt { state: learner.into_state()?, clock, tokens, word_counts })
+    }
+
+    /// Runs `work` once on every thread that trains: this is how its processor time can be measured.
+    pub fn on_every_thread(&self, work: &(dyn Fn() + Sync)) {
+        self.learner.on_every_thread(work);
     }
 }

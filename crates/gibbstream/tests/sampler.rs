@@ -4,9 +4,9 @@
 mod support;
 
 use gibbstream::corpus::{Document, Minibatch};
-use gibbstream::inference::LocalInference;
 use gibbstream::inference::chain::{Chain, Kept};
-use gibbstream::inference::gibbs::Gibbs;
+use gibbstream::inference::gibbs::{DocumentTopics, Gibbs};
+use gibbstream::inference::{LocalInference, Passes};
 use gibbstream::model::lda::{Lda, TopicExpectation, Topics};
 use gibbstream::model::view::TopicView;
 use gibbstream::random::{Purpose, Seed, Stream};
@@ -22,11 +22,19 @@ fn gibbs(sweeps: usize, view: &TopicView, batch: &Minibatch, seed: u64) -> Topic
     let gibbs = Gibbs::new(sweeps);
     let (mut chain, mut latents) = (Chain::default(), Vec::new());
     for index in 0..batch.len() {
-        let mut latent = Default::default();
+        let mut latent = DocumentTopics::default();
         let random = Seed(seed).stream(Purpose::Local, [batch.pass(), batch.first() + index as u64]);
         LocalInference::<Lda>::begin(&gibbs, view, batch, index, &mut latent, random);
         let kept = LocalInference::<Lda>::first_kept(&gibbs);
-        LocalInference::<Lda>::advance(&gibbs, view, batch, index, &mut latent, &mut chain, 0..sweeps, kept);
+        LocalInference::<Lda>::advance(
+            &gibbs,
+            view,
+            batch,
+            index,
+            &mut latent,
+            &mut chain,
+            Passes { range: 0..sweeps, keep_from: kept },
+        );
         latents.push(latent);
     }
     let mut out = TopicExpectation::default();

@@ -175,7 +175,8 @@ impl Input {
 /// The format of an opened input, which must not be empty.
 fn recognise(path: &Path, format: Format, lines: &mut Lines) -> Result<Format> {
     let place = lines.file();
-    let start = lines.peek(PEEKED_BYTES)?;
+    // A known format needs no more than to see that there is something: a live stream may be slow to say more.
+    let start = lines.peek(if format == Format::Auto { PEEKED_BYTES } else { 1 })?;
     if start.is_empty() {
         return Err(no_documents(place));
     }

@@ -131,9 +131,9 @@ impl Inputs {
             .paths
             .iter()
             .map(|path| Input::resolve(path, self.format, vocabulary_file))
-            .collect::<Result<_>>()?;
+            .collect::<Result<Vec<_>>>()?;
         let selection = Selection {
-            inputs,
+            inputs: Arc::new(inputs),
             tokenizer: Arc::new(self.tokenizer),
             fields: Arc::new(Fields { text: self.text_field, id: self.id_field }),
             skip: self.skip,
@@ -153,6 +153,19 @@ impl ResolvedInputs {
     /// The files that were found, and the format of each.
     pub fn formats(&self) -> impl Iterator<Item = (&Path, Format)> {
         self.selection.inputs.iter().map(|input| (input.name(), input.format()))
+    }
+
+    /// The same inputs with another range of documents; what is spooled is spooled for both.
+    pub fn range(&self, skip: u64, limit: Option<u64>) -> Self {
+        let Selection { inputs, tokenizer, fields, .. } = &*self.selection;
+        let selection = Selection {
+            inputs: inputs.clone(),
+            tokenizer: tokenizer.clone(),
+            fields: fields.clone(),
+            skip,
+            limit,
+        };
+        Self { selection: Arc::new(selection), vocabulary_file: self.vocabulary_file.clone() }
     }
 
     /// Whether standard input or a pipe is among the inputs, and has not been spooled.

@@ -20,7 +20,7 @@ pub(super) trait DocumentReader: Send {
 
 /// What to read, and how.
 pub(super) struct Selection {
-    pub inputs: Vec<Input>,
+    pub inputs: Arc<Vec<Input>>,
     pub tokenizer: Arc<Tokenizer>,
     pub fields: Arc<Fields>,
     pub skip: u64,

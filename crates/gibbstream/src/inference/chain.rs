@@ -9,6 +9,7 @@
 use crate::math::{LANES, add_lanes, dot};
 use crate::model::view::TopicView;
 use crate::random::Stream;
+use crate::vectorised::vectorised;
 
 const NO_SLOT: u32 = u32::MAX;
 
@@ -49,6 +50,8 @@ pub struct Chain {
     partial: Vec<f64>,
     kept: Kept,
     spare: Vec<f64>,
+    moves: Vec<u32>,
+    sources: Vec<u32>,
 }
 
 /// Statistics kept of some sweeps.
@@ -123,12 +126,10 @@ impl Chain {
             self.counts[token.slot as usize] += 1.0;
         }
         self.weights.clear();
-        self.weights.resize(stride * self.words.len(), 0.0);
-        for (weights, &word) in self.weights.chunks_exact_mut(stride.max(1)).zip(&self.words) {
+        for &word in &self.words {
             let row = view.row(word);
-            for (weight, &topic) in weights.iter_mut().zip(&self.topics) {
-                *weight = row[topic as usize];
-            }
+            self.weights.extend(self.topics.iter().map(|&topic| row[topic as usize]));
+            self.weights.resize(self.weights.len().next_multiple_of(stride.max(1)), 0.0);
         }
     }
 
@@ -154,11 +155,13 @@ impl Chain {
 
     /// Visits every token once, in uniformly random order, and draws its topic anew.
     pub fn sweep(&mut self, view: &TopicView, random: &mut Stream) {
-        let tokens = self.tokens.len();
-        for place in 0..tokens {
-            self.tokens.swap(place, place + random.below(tokens - place));
-            self.resample(view, place, random);
-        }
+        vectorised!((chain: &mut Chain = self, view: &TopicView = view, random: &mut Stream = random) -> () {
+            let tokens = chain.tokens.len();
+            for place in 0..tokens {
+                chain.tokens.swap(place, place + random.below(tokens - place));
+                chain.resample(view, place, random);
+            }
+        });
     }
 
     /// Takes over the state of another chain of the same document, but not what that one has kept.
@@ -177,25 +180,29 @@ impl Chain {
     }
 
     /// Draws the topic of the token at `place` anew, given all the others.
-    #[inline]
+    #[inline(always)]
     pub fn resample(&mut self, view: &TopicView, place: usize, random: &mut Stream) {
-        let Token { row, slot } = self.tokens[place];
-        self.counts[slot as usize] -= 1.0;
-        let (slot, _) = self.draw(view, row, random);
-        self.counts[slot as usize] += 1.0;
-        self.tokens[place].slot = slot;
+        let Token { row, slot: old } = self.tokens[place];
+        let (new, _) = self.draw(view, row, old, random);
+        // Most tokens stay where they are; leaving the counts alone then spares the next draw a wait for them.
+        if new != old {
+            self.counts[old as usize] -= 1.0;
+            self.counts[new as usize] += 1.0;
+            self.tokens[place].slot = new;
+        }
     }
 
     /// Adds a token of the word in `row`, its topic drawn given all the others. Returns the normaliser
     /// `sum_k phi_kw (alpha_k + n_k)` of that draw.
     pub fn push(&mut self, view: &TopicView, row: u32, random: &mut Stream) -> f64 {
-        let (slot, mass) = self.draw(view, row, random);
+        let (slot, mass) = self.draw(view, row, NO_SLOT, random);
         self.counts[slot as usize] += 1.0;
         self.tokens.push(Token { row, slot });
         mass
     }
 
     /// `sum_k phi_kw (alpha_k + n_k)` for the word in `row`.
+    #[inline]
     pub fn mass(&self, view: &TopicView, row: u32) -> f64 {
         view.prior_mass(self.words[row as usize]) + dot(self.weights_of(row), &self.counts)
     }
@@ -206,19 +213,19 @@ impl Chain {
         &self.weights[row as usize * stride..][..stride]
     }
 
-    /// A slot drawn for the word in `row`, and the normaliser.
-    #[inline]
-    fn draw(&mut self, view: &TopicView, row: u32, random: &mut Stream) -> (u32, f64) {
+    /// A slot drawn for the word in `row`, with one token of the slot `without` left out, and the normaliser.
+    #[inline(always)]
+    fn draw(&mut self, view: &TopicView, row: u32, without: u32, random: &mut Stream) -> (u32, f64) {
         let stride = self.counts.len();
         let weights = &self.weights[row as usize * stride..][..stride];
-        let ends = lane_ends(running_lanes(weights, &self.counts, &mut self.partial));
+        let ends = lane_ends(running_lanes(weights, &self.counts, without, &mut self.partial));
         let present = ends[LANES - 1];
         let word = self.words[row as usize];
         let prior = view.prior_mass(word);
         let mass = prior + present;
         let at = random.uniform() * mass;
         let slot = if at < present {
-            self.find_present(row, at, &ends)
+            self.find_present(row, without, at, &ends)
         } else {
             // A tiny share of the unit interval has few random bits left: then take fresh ones.
             let at = if prior < 1e-6 * mass { random.uniform() * prior } else { (at - present).min(prior) };
@@ -229,40 +236,44 @@ impl Chain {
     }
 
     /// The slot at which the running sum passes `at`: first the lane, then the place inside the lane.
-    #[inline]
-    fn find_present(&self, row: u32, at: f64, ends: &[f64; LANES]) -> u32 {
+    #[inline(always)]
+    fn find_present(&self, row: u32, without: u32, at: f64, ends: &[f64; LANES]) -> u32 {
         let mut lane = 0;
         for end in &ends[..LANES - 1] {
             lane += usize::from(*end <= at);
         }
         let rest = if lane == 0 { at } else { at - ends[lane - 1] };
         let mut slot = lane;
-        for partial in self.partial.as_chunks::<LANES>().0 {
-            slot += LANES * usize::from(partial[lane] <= rest);
+        while slot < self.partial.len() && self.partial[slot] <= rest {
+            slot += LANES;
         }
         if slot < self.counts.len() && self.counts[slot] > 0.0 {
             slot as u32
         } else {
-            self.last_present(row, lane)
+            self.last_present(row, without, lane)
         }
     }
 
     /// Rounding carried a draw past the end of its lane: the last slot there, or anywhere, with any weight.
     #[cold]
-    fn last_present(&self, row: u32, lane: usize) -> u32 {
+    fn last_present(&self, row: u32, without: u32, lane: usize) -> u32 {
         let weights = self.weights_of(row);
-        let positive = |&slot: &usize| weights[slot] * self.counts[slot] > 0.0;
+        let count = |slot: usize| self.counts[slot] - f64::from(u8::from(slot == without as usize));
+        let positive = |&slot: &usize| weights[slot] * count(slot) > 0.0;
         let slots = 0..self.counts.len();
         let in_lane = slots.clone().rev().filter(|slot| slot % LANES == lane).find(positive);
         in_lane.or_else(|| slots.rev().find(positive)).unwrap_or(0) as u32
     }
 
     /// The slot of a topic, a new one if it has none.
+    #[inline]
     fn slot_for(&mut self, view: &TopicView, topic: usize) -> u32 {
         let slot = self.slot_of[topic];
-        if slot != NO_SLOT {
-            return slot;
-        }
+        if slot == NO_SLOT { self.new_slot(view, topic) } else { slot }
+    }
+
+    #[inline(never)]
+    fn new_slot(&mut self, view: &TopicView, topic: usize) -> u32 {
         let slot = self.free_slot();
         self.slot_of[topic] = slot;
         if slot as usize == self.topics.len() {
@@ -305,55 +316,59 @@ impl Chain {
         self.partial.resize(new, 0.0);
     }
 
-    /// Drops the slots of topics that the document no longer uses, if that saves a lane.
+    /// Drops the slots of topics that the document no longer uses, if there are many of them.
     pub fn compact(&mut self) {
         debug_assert_eq!(self.kept.sweeps, 0);
         let old = self.counts.len();
         let present = self.counts.iter().filter(|&&count| count > 0.0).count();
         let new = present.next_multiple_of(LANES);
-        if new == old {
+        if new > old - old / 4 {
             return;
         }
-        let mut moved_to = std::mem::take(&mut self.spare);
-        moved_to.clear();
-        moved_to.resize(old, 0.0);
-        let mut next = 0;
+        // From here on `moves` says where a slot goes, and `sources` where it comes from.
+        self.moves.clear();
+        self.sources.clear();
         for slot in 0..self.topics.len() {
             let topic = self.topics[slot];
+            let next = self.sources.len();
             if self.counts[slot] > 0.0 {
                 self.topics[next] = topic;
                 self.counts[next] = self.counts[slot];
                 self.slot_of[topic as usize] = next as u32;
-                moved_to[slot] = next as f64;
-                next += 1;
+                self.sources.push(slot as u32);
             } else {
                 self.slot_of[topic as usize] = NO_SLOT;
-                moved_to[slot] = -1.0;
             }
+            self.moves.push(next as u32);
         }
         for row in 0..self.words.len() {
-            for slot in 0..self.topics.len() {
+            let (to, from) = (row * new, row * old);
+            for (next, &slot) in self.sources.iter().enumerate() {
                 // Never moves to the right, so nothing is overwritten before it is read.
-                if moved_to[slot] >= 0.0 {
-                    self.weights[row * new + moved_to[slot] as usize] = self.weights[row * old + slot];
-                }
+                self.weights[to + next] = self.weights[from + slot as usize];
             }
-            self.weights[row * new + next..(row + 1) * new].fill(0.0);
+            self.weights[to + present..to + new].fill(0.0);
         }
         for token in &mut self.tokens {
-            token.slot = moved_to[token.slot as usize] as u32;
+            token.slot = self.moves[token.slot as usize];
         }
-        self.topics.truncate(next);
+        self.topics.truncate(present);
         self.counts.truncate(new);
-        self.counts[next..].fill(0.0);
+        self.counts[present..].fill(0.0);
         self.partial.truncate(new);
         self.weights.truncate(self.words.len() * new);
-        self.spare = moved_to;
     }
 
     /// Keeps the Rao-Blackwellised statistics of the present state: for every token the probabilities of its
     /// topic given all the others, summed by word (equation 10 of algorithms.md 8.2).
     pub fn keep(&mut self, view: &TopicView) {
+        vectorised!((chain: &mut Chain = self, view: &TopicView = view) -> () {
+            chain.keep_probabilities(view);
+        });
+    }
+
+    #[inline(always)]
+    fn keep_probabilities(&mut self, view: &TopicView) {
         self.keep_one_more(true);
         let (stride, rows) = (self.counts.len(), self.words.len());
         // `spare` holds, row by row, the mass with all tokens in, then the gain.
@@ -407,7 +422,7 @@ impl Chain {
             let stride = self.counts.len();
             let shares = self.kept.shares[row as usize * stride..][..stride].iter_mut();
             shares.zip(&self.counts).for_each(|(share, count)| *share += gain * count);
-            let (slot, _) = self.draw(view, row, random);
+            let (slot, _) = self.draw(view, row, NO_SLOT, random);
             self.counts[slot as usize] += 1.0;
             self.tokens[place].slot = slot;
         }
@@ -503,22 +518,38 @@ impl Chain {
     }
 }
 
-/// Products of two rows, summed lane by lane; `partial` gets the running sums.
-#[inline]
-fn running_lanes(weights: &[f64], counts: &[f64], partial: &mut [f64]) -> [f64; LANES] {
+/// Products of weights and counts, one token of the slot `without` left out, summed lane by lane; `partial` gets
+/// the running sums.
+#[inline(always)]
+fn running_lanes(weights: &[f64], counts: &[f64], without: u32, partial: &mut [f64]) -> [f64; LANES] {
     let mut lanes = [0.0; LANES];
+    let mut left_out = i64::from(without);
     let chunks = weights.as_chunks::<LANES>().0.iter().zip(counts.as_chunks::<LANES>().0);
     for ((weights, counts), partial) in chunks.zip(partial.as_chunks_mut::<LANES>().0) {
+        let one = unit_lane(left_out);
         for lane in 0..LANES {
-            lanes[lane] += weights[lane] * counts[lane];
+            lanes[lane] += weights[lane] * (counts[lane] - one[lane]);
         }
+        left_out -= LANES as i64;
         *partial = lanes;
     }
     lanes
 }
 
+/// A one in the given lane, or none if it is out of range, without a branch: a window into zeros around a one.
+#[inline(always)]
+fn unit_lane(lane: i64) -> &'static [f64; LANES] {
+    static ONE: [f64; 3 * LANES] = {
+        let mut one = [0.0; 3 * LANES];
+        one[LANES] = 1.0;
+        one
+    };
+    let start = (LANES as i64 - lane).clamp(0, 2 * LANES as i64) as usize;
+    ONE[start..].first_chunk().unwrap_or(&[0.0; LANES])
+}
+
 /// Running sums over the lanes; the last one adds up as [`add_lanes`] does, so it equals [`dot`].
-#[inline]
+#[inline(always)]
 fn lane_ends(lanes: [f64; LANES]) -> [f64; LANES] {
     let [a, b, c, d, e, f, g, _] = lanes;
     let (ab, cd, ef) = (a + b, c + d, e + f);

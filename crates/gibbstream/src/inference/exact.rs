@@ -1,9 +1,8 @@
 //! The E-step in closed form, for models whose hidden part can be summed out.
 
-use super::LocalInference;
+use super::{LocalInference, Passes};
 use crate::model::LatentModel;
 use crate::random::Stream;
-use std::ops::Range;
 
 /// A model with an exact E-step.
 pub trait Tractable: LatentModel {
@@ -47,8 +46,7 @@ impl<M: Tractable> LocalInference<M> for Exact {
         index: usize,
         posterior: &mut M::Posterior,
         (): &mut (),
-        _: Range<usize>,
-        _: usize,
+        _: Passes,
     ) {
         M::posterior(view, batch, index, posterior);
     }

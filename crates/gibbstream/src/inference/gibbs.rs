@@ -1,8 +1,8 @@
 //! Local Gibbs sampling: the E-step of G-OEM (Algorithm 2 of the paper, algorithms.md 3.2).
 
-use super::LocalInference;
 use super::chain::{Chain, Kept, Move};
 use super::collect;
+use super::{LocalInference, Passes};
 use crate::corpus::Minibatch;
 use crate::math::digamma;
 use crate::model::LatentModel;
@@ -10,7 +10,6 @@ use crate::model::lda::TopicExpectation;
 use crate::model::view::TopicView;
 use crate::random::Stream;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 /// Sweeps over the tokens of a document, some of which are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,14 +115,14 @@ where
         index: usize,
         latent: &mut DocumentTopics,
         chain: &mut Chain,
-        passes: Range<usize>,
-        first_kept: usize,
+        passes: Passes,
     ) {
         chain.reset(view, batch.document(index).iter().map(|entry| entry.word));
         chain.load(view, latent.tokens.iter().copied());
-        let last = passes.end;
-        for pass in passes {
-            let kept = pass >= first_kept;
+        let Passes { range, keep_from } = passes;
+        let last = range.end;
+        for pass in range {
+            let kept = pass >= keep_from;
             match (self.transition, self.statistic) {
                 (Move::Gibbs, Statistic::InSweep) if kept => chain.sweep_and_keep(view, &mut latent.random),
                 (Move::Gibbs, _) => chain.sweep(view, &mut latent.random),

@@ -3,15 +3,14 @@
 //! The distribution of each token's topic is never stored: with `t_k = exp(digamma(gamma_k))` it is
 //! `t_k phi_kw / norm_w`, the same for all tokens of a word.
 
-use super::LocalInference;
 use super::collect::{self, Kept};
+use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
 use crate::math::{digamma, dot, exp_digamma};
 use crate::model::LatentModel;
 use crate::model::lda::TopicExpectation;
 use crate::model::view::TopicView;
 use crate::random::Stream;
-use std::ops::Range;
 
 /// Guards against words without any weight.
 const TINY: f64 = 1e-100;
@@ -115,12 +114,11 @@ where
         index: usize,
         latent: &mut Variational,
         rows: &mut Vec<f64>,
-        passes: Range<usize>,
-        _: usize,
+        passes: Passes,
     ) {
         let document = batch.document(index);
         gather_rows(view, document, rows);
-        for _ in passes {
+        for _ in passes.range {
             latent.iterate(view, document, rows);
         }
     }

@@ -4,7 +4,7 @@ use super::chain::Chain;
 use crate::corpus::Minibatch;
 use crate::model::lda::Topics;
 use crate::model::view::TopicView;
-use crate::random::{Purpose, Seed};
+use crate::random::{Purpose, Seed, Stream};
 use rayon::prelude::*;
 
 /// How mixtures are inferred. The random stream of a document is keyed by its content, so the same document
@@ -56,7 +56,7 @@ impl MixtureInference {
             chain.sweep(view, &mut random);
             chain.compact();
         }
-        let moments = self.moments(view, chain, self.sweeps - burn_in, &mut random);
+        let moments = moments(view, chain, self.sweeps - burn_in, &mut random);
         let mut token_topics: Vec<(u32, u32)> = chain
             .tokens()
             .map(|(row, topic)| (batch.words()[document[row as usize].word as usize], topic))
@@ -64,39 +64,33 @@ impl MixtureInference {
         token_topics.sort_unstable();
         Mixture { token_topics, ..moments }
     }
+}
 
-    /// Given the topics of the tokens, theta is Dirichlet(alpha + counts): mean and variance of each sweep's
-    /// Dirichlet are known, so the spread is the mean of variances plus the variance of means.
-    fn moments(
-        &self,
-        view: &TopicView,
-        chain: &mut Chain,
-        kept: usize,
-        random: &mut crate::random::Stream,
-    ) -> Mixture {
-        let topics = view.topics();
-        let total = view.alpha_sum() + chain.len() as f64;
-        // Per topic: sum over sweeps of the count, and of its square.
-        let mut counts = vec![(0.0, 0.0); topics];
-        for _ in 0..kept {
-            chain.sweep(view, random);
-            for (topic, count) in chain.topic_counts() {
-                let (sum, squares) = &mut counts[topic as usize];
-                *sum += count;
-                *squares += count * count;
-            }
+/// Given the topics of the tokens, theta is Dirichlet(alpha + counts): mean and variance of each sweep's
+/// Dirichlet are known, so the spread is the mean of variances plus the variance of means.
+fn moments(view: &TopicView, chain: &mut Chain, kept: usize, random: &mut Stream) -> Mixture {
+    let topics = view.topics();
+    let total = view.alpha_sum() + chain.len() as f64;
+    // Per topic: sum over sweeps of the count, and of its square.
+    let mut counts = vec![(0.0, 0.0); topics];
+    for _ in 0..kept {
+        chain.sweep(view, random);
+        for (topic, count) in chain.topic_counts() {
+            let (sum, squares) = &mut counts[topic as usize];
+            *sum += count;
+            *squares += count * count;
         }
-        let kept = kept as f64;
-        let (mut theta, mut spread) = (Vec::with_capacity(topics), Vec::with_capacity(topics));
-        for (&alpha, (sum, squares)) in view.alpha().iter().zip(counts) {
-            let mean_count = sum / kept;
-            let mean = (alpha + mean_count) / total;
-            // E[theta^2 | z] = (a + n)(a + n + 1) / (total (total + 1)), averaged over sweeps.
-            let square = (squares / kept + (2.0 * alpha + 1.0) * mean_count + alpha * (alpha + 1.0))
-                / (total * (total + 1.0));
-            theta.push(mean);
-            spread.push((square - mean * mean).max(0.0).sqrt());
-        }
-        Mixture { theta, spread, token_topics: Vec::new() }
     }
+    let kept = kept as f64;
+    let (mut theta, mut spread) = (Vec::with_capacity(topics), Vec::with_capacity(topics));
+    for (&alpha, (sum, squares)) in view.alpha().iter().zip(counts) {
+        let mean_count = sum / kept;
+        let mean = (alpha + mean_count) / total;
+        // E[theta^2 | z] = (a + n)(a + n + 1) / (total (total + 1)), averaged over sweeps.
+        let square = (squares / kept + (2.0 * alpha + 1.0) * mean_count + alpha * (alpha + 1.0))
+            / (total * (total + 1.0));
+        theta.push(mean);
+        spread.push((square - mean * mean).max(0.0).sqrt());
+    }
+    Mixture { theta, spread, token_topics: Vec::new() }
 }

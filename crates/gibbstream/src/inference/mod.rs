@@ -11,6 +11,15 @@ use crate::model::LatentModel;
 use crate::random::Stream;
 use std::ops::Range;
 
+/// Passes to run over an observation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passes {
+    /// These, counted from 0.
+    pub range: Range<usize>,
+    /// The statistics of those from this one on are kept.
+    pub keep_from: usize,
+}
+
 /// Estimates `E[S(x, h) | x, eta]` for every observation of a minibatch, a few passes at a time.
 pub trait LocalInference<M: LatentModel>: Send + Sync {
     /// What is known about the hidden part of one observation, and the statistics kept of it.
@@ -34,7 +43,7 @@ pub trait LocalInference<M: LatentModel>: Send + Sync {
         random: Stream,
     );
 
-    /// Runs `passes`, keeping the statistics of those from `first_kept` on and forgetting those kept before.
+    /// Runs some passes, and forgets what was kept before.
     fn advance(
         &self,
         view: &M::View,
@@ -42,8 +51,7 @@ pub trait LocalInference<M: LatentModel>: Send + Sync {
         index: usize,
         latent: &mut Self::Latent,
         scratch: &mut Self::Scratch,
-        passes: Range<usize>,
-        first_kept: usize,
+        passes: Passes,
     );
 
     /// Mean over the minibatch of what was kept in the last [`Self::advance`]. Every number is summed in the

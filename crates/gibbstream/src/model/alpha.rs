@@ -118,13 +118,12 @@ impl AlphaState {
     fn clamp(&mut self, floor: f64) {
         let limit = largest_sum(self.alpha.len());
         let sum: f64 = self.alpha.iter().sum();
-        // The negation also catches a sum that is not a number.
-        if !(sum <= limit * (1.0 + 1e-9)) {
+        if sum > limit * (1.0 + 1e-9) {
             self.clamps.sum += 1;
             let factor = limit / sum;
             self.alpha.iter_mut().for_each(|alpha| *alpha *= factor);
         }
-        if self.alpha.iter().any(|&alpha| !(alpha >= floor)) {
+        if self.alpha.iter().any(|&alpha| alpha < floor) {
             self.clamps.entries += 1;
             self.alpha.iter_mut().for_each(|alpha| *alpha = alpha.max(floor));
         }
@@ -364,7 +363,7 @@ mod tests {
             for decade in -3..=3 {
                 let scale = libm::pow(10.0, f64::from(decade)).min(5.0); // the sum may not exceed 10 K
                 let truth: Vec<f64> = (0..topics).map(|_| scale * (0.5 + random.uniform())).collect();
-                for start in [truth[0] * 1.1, 1.0 / topics as f64, 1.0] {
+                for start in [truth[0] * 1.1, 1.0 / f64::from(topics), 1.0] {
                     let (alpha, clamps) = solve(&mean_log_theta(&truth), start);
                     assert_eq!(clamps.sum, 0, "K = {topics}, scale {scale}");
                     for (found, expected) in alpha.iter().zip(&truth) {

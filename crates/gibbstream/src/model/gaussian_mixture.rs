@@ -225,7 +225,7 @@ mod tests {
         };
         for covariance in [Covariance::Full, Covariance::Diagonal] {
             let model = Mixture::new(1, 2, family(covariance)).unwrap();
-            let mut online = online(model, StepSize::Incremental);
+            let mut online = online(model, StepSize::Incremental { head_start: 0 });
             for (first, size) in [(0, 60), (60, 1), (61, 139)] {
                 let part = rows[2 * first..2 * (first + size)].to_vec();
                 online.partial_fit(&Observations::new(part, 2, first as u64, 0).unwrap()).unwrap();

@@ -6,6 +6,7 @@ use super::topics::{Affine, TopicStats};
 use super::view::TopicView;
 use super::{Batch, Expectation, LatentModel};
 use crate::corpus::Minibatch;
+use crate::error::{Error, Result};
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
 use rayon::prelude::*;
@@ -138,6 +139,17 @@ impl LatentModel for Lda {
     type State = LdaState;
     type View = TopicView;
 
+    fn check(&self, batch: &Minibatch) -> Result<()> {
+        match batch.words().last() {
+            Some(&word) if word as usize >= self.vocabulary => Err(Error::setting(
+                "vocabulary",
+                format!("a document has word id {word}, but there are {} words", self.vocabulary),
+                "number words from 0 and below the size of the vocabulary",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Random topics with the mass of one document, and alpha = 1/K (algorithms.md 2.5). Langevin moves want
     /// unnormalised topics instead, so their mass is V: one a word.
     fn initial(&self, first: &Minibatch, seed: Seed) -> LdaState {
@@ -178,8 +190,7 @@ impl LatentModel for Lda {
         let Some(fresh) = pending else {
             let map = self.rule.weights(counts.scale(), counts.scaled_totals(), self.vocabulary, at);
             out.refresh(words.len(), &state.alpha.alpha, |index, row| {
-                row.copy_from_slice(counts.scaled_row(words[index]));
-                map.apply(row);
+                map.write(counts.scaled_row(words[index]), row);
             });
             return;
         };

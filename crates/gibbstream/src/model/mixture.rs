@@ -131,7 +131,9 @@ impl<F: Family> MixtureView<F> {
     fn responsibilities(&self, x: &[f64], out: &mut Vec<f64>) {
         self.log_joint(x, out);
         let evidence = log_sum_exp(out);
-        out.iter_mut().for_each(|value| *value = libm::exp(*value - evidence));
+        for value in out {
+            *value = libm::exp(*value - evidence);
+        }
     }
 }
 
@@ -379,7 +381,9 @@ impl<F: Family> Tractable for Mixture<F> {
                     }
                 }
                 *mass /= number;
-                sums.iter_mut().for_each(|sum| *sum /= number);
+                for sum in sums {
+                    *sum /= number;
+                }
             },
         );
     }

@@ -28,6 +28,7 @@ pub mod cholesky;
 
 mod split;
 
+use crate::error::Result;
 use crate::random::Seed;
 use crate::schedule::Step;
 
@@ -63,6 +64,11 @@ pub trait LatentModel: Send + Sync {
     type State: Clone + Send + Sync;
     /// The parameters as local inference reads them, for one minibatch.
     type View: Default + Send + Sync;
+
+    /// Refuses a minibatch that does not fit the model, before anything is changed.
+    fn check(&self, _batch: &Self::Batch) -> Result<()> {
+        Ok(())
+    }
 
     /// A random start; the first minibatch may set scales.
     fn initial(&self, first: &Self::Batch, seed: Seed) -> Self::State;

@@ -81,7 +81,9 @@ impl Observations {
             mean.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
         }
         let number = Batch::len(self).max(1) as f64;
-        mean.iter_mut().for_each(|sum| *sum /= number);
+        for sum in &mut mean {
+            *sum /= number;
+        }
         mean
     }
 }

@@ -118,7 +118,8 @@ mod tests {
     #[test]
     fn one_component_is_the_sample_mean() {
         let rows = pairs(200);
-        let mut online = online(Mixture::new(1, 2, Poisson::default()).unwrap(), StepSize::Incremental);
+        let mut online =
+            online(Mixture::new(1, 2, Poisson::default()).unwrap(), StepSize::Incremental { head_start: 0 });
         for (first, size) in [(0, 60), (60, 1), (61, 139)] {
             let part = rows[2 * first..2 * (first + size)].to_vec();
             online.partial_fit(&Counts::new(part, 2, first as u64, 0).unwrap()).unwrap();
@@ -213,7 +214,9 @@ mod tests {
             };
             let (mut weights, rates) = (perturb(&best.weights), perturb(&best.components));
             let total: f64 = weights.iter().sum();
-            weights.iter_mut().for_each(|weight| *weight /= total);
+            for weight in &mut weights {
+                *weight /= total;
+            }
             assert!(objective(s, &weights, &rates) < top);
         }
     }

@@ -1,11 +1,15 @@
-//! A first split of observations into groups, by the seeding of k-means++ and the nearest seed.
+//! A first split of observations into groups: the seeds of k-means++, then a few rounds of k-means.
 
 use super::observations::Observations;
 use crate::random::Stream;
 
+/// Rounds of k-means: a start, not a solution.
+const ROUNDS: usize = 10;
+
 /// The group of every observation. Seeds are drawn with probability proportional to the squared distance from
 /// the seeds so far, the best of a few draws each time; every column is measured in its own standard deviation.
-/// With fewer different observations than groups, some groups stay empty.
+/// Then every observation goes to the group with the nearest mean, a few times over. With fewer different
+/// observations than groups, some groups stay empty.
 pub(super) fn labels(observations: &Observations, groups: usize, random: &mut Stream) -> Vec<usize> {
     let rows: Vec<&[f64]> = observations.rows().collect();
     let mut labels = vec![0; rows.len()];
@@ -40,7 +44,35 @@ pub(super) fn labels(observations: &Observations, groups: usize, random: &mut St
         }
         nearest = best.1;
     }
+    for _ in 0..ROUNDS {
+        let means = means(&rows, &labels, groups);
+        let before = labels.clone();
+        for (label, row) in labels.iter_mut().zip(&rows) {
+            let mut least = f64::INFINITY;
+            for (group, mean) in means.iter().enumerate() {
+                let distance = mean.as_ref().map_or(f64::INFINITY, |mean| distance(row, mean));
+                if distance < least {
+                    (least, *label) = (distance, group);
+                }
+            }
+        }
+        if labels == before {
+            break;
+        }
+    }
     labels
+}
+
+/// The mean of each group that is not empty.
+fn means(rows: &[&[f64]], labels: &[usize], groups: usize) -> Vec<Option<Vec<f64>>> {
+    let mut sums = vec![(0.0, vec![0.0; rows[0].len()]); groups];
+    for (row, &label) in rows.iter().zip(labels) {
+        sums[label].0 += 1.0;
+        sums[label].1.iter_mut().zip(*row).for_each(|(sum, value)| *sum += value);
+    }
+    sums.into_iter()
+        .map(|(size, sum)| (size > 0.0).then(|| sum.into_iter().map(|sum| sum / size).collect()))
+        .collect()
 }
 
 /// One over the variance of each column; 0 for a constant one.

@@ -71,6 +71,16 @@ pub(crate) enum WeightMap {
 }
 
 impl WeightMap {
+    /// Writes the weights that belong to a row of scaled counts.
+    pub(crate) fn write(&self, scaled: &[f64], row: &mut [f64]) {
+        if let Self::Affine(affine) = self {
+            affine.apply(scaled, row);
+        } else {
+            row.copy_from_slice(scaled);
+            self.apply(row);
+        }
+    }
+
     /// Maps a row of scaled counts in place.
     pub(crate) fn apply(&self, row: &mut [f64]) {
         match self {

@@ -97,7 +97,7 @@ fn bits_never_change() {
             0x3fc8_a258_1d32_be3c,
             0x3ff2_80eb_8ae4_1886,
             0x3fe1_ef28_2a86_6494,
-            0x4016_9b4b_af99_f4e7,
+            0x4016_9b4b_af99_f4e8,
             0xc093_53ef_97f0_a2da
         ]
     );

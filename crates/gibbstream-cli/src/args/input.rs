@@ -1,0 +1,116 @@
+//! Which documents to read, and how text becomes words.
+
+use gibbstream::Result;
+use gibbstream::corpus::{Format, Inputs, StopWords, Tokenizer, VocabularyLimits};
+use std::path::PathBuf;
+
+/// What to read.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub struct InputArgs {
+    /// Files, folders or prefixes of UCI corpora, or `-` for standard input; gzip, zstd, bzip2 and xz are
+    /// recognised by content
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+/// How to read it.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub struct ReadingArgs {
+    /// How the input is written: auto, text (one document a line), jsonl, or uci (bags of words)
+    #[arg(long, default_value = "auto", value_parser = ["auto", "text", "jsonl", "uci"], hide_possible_values = true)]
+    format: String,
+    /// Words to use, one a line; also the words of a docword file that has no vocab.txt beside it
+    #[arg(long, value_name = "FILE")]
+    vocab: Option<PathBuf>,
+    /// JSON field with the text, or with a list of tokens
+    #[arg(long, value_name = "NAME", default_value = "text")]
+    text_field: String,
+    /// JSON field with the name of the document
+    #[arg(long, value_name = "NAME", default_value = "id")]
+    id_field: String,
+    /// Pass over the first N documents
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub skip_docs: u64,
+    /// Read N documents after those that are passed over [default: all]
+    #[arg(long, value_name = "N")]
+    pub limit_docs: Option<u64>,
+}
+
+impl InputArgs {
+    /// The inputs, with text cut by `tokenizer`.
+    pub fn with(&self, tokenizer: Tokenizer) -> Result<Inputs> {
+        self.reading.with(self.inputs.clone(), tokenizer)
+    }
+}
+
+impl ReadingArgs {
+    /// These paths, with text cut by `tokenizer`.
+    pub fn with(&self, paths: Vec<PathBuf>, tokenizer: Tokenizer) -> Result<Inputs> {
+        Ok(Inputs {
+            paths,
+            format: self.format.parse::<Format>()?,
+            vocabulary_file: self.vocab.clone(),
+            text_field: self.text_field.clone(),
+            id_field: self.id_field.clone(),
+            tokenizer,
+            skip: self.skip_docs,
+            limit: self.limit_docs,
+        })
+    }
+}
+
+/// How text is cut into words, and which words are kept.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Words")]
+pub struct WordArgs {
+    /// Keep at most N words, the most frequent ones
+    #[arg(long, value_name = "N")]
+    max_vocab: Option<usize>,
+    /// Drop words found in fewer than N documents
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    min_df: u64,
+    /// Drop words found in more than this share of the documents
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    max_df: f64,
+    /// Words to drop from text: a language such as `en`, a file with one word a line, or `none`
+    #[arg(long, value_name = "LIST", default_value = "en")]
+    stop_words: String,
+    /// Also join up to N words that follow each other (new_york)
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    ngrams: usize,
+    /// Drop words of fewer characters
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    min_length: usize,
+    /// Keep upper case
+    #[arg(long)]
+    no_lowercase: bool,
+}
+
+impl WordArgs {
+    /// How text is cut.
+    pub fn tokenizer(&self) -> Result<Tokenizer> {
+        let tokenizer = Tokenizer {
+            lowercase: !self.no_lowercase,
+            min_length: self.min_length,
+            ngrams: self.ngrams,
+            stop_words: StopWords::parse(&self.stop_words)?,
+        };
+        tokenizer.check()?;
+        Ok(tokenizer)
+    }
+
+    /// Which words are kept.
+    pub fn limits(&self) -> Result<VocabularyLimits> {
+        let limits = VocabularyLimits {
+            max_words: self.max_vocab,
+            min_documents: self.min_df,
+            max_document_share: self.max_df,
+        };
+        limits.check()?;
+        Ok(limits)
+    }
+}

@@ -1,0 +1,194 @@
+//! The command line: its words, and how environment and configuration file fill the gaps.
+//!
+//! A flag beats its environment variable, which beats the configuration file, which beats the default.
+
+mod config;
+
+pub mod input;
+
+pub mod method;
+
+pub mod train;
+
+use crate::command;
+use clap::builder::BoolishValueParser;
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
+use gibbstream::Error;
+use gibbstream::random::Seed;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  gibbstream demo                                             see it work, in seconds
+  gibbstream train reviews.jsonl.zst --topics 100 --out reviews.gbs
+  gibbstream topics reviews.gbs                               read what was learnt
+  gibbstream evaluate reviews.gbs held_out.jsonl.zst          score it on other documents
+  cat new.jsonl | gibbstream infer reviews.gbs - > mixtures.jsonl
+
+Every flag of `train` and every general option can also be set by an environment variable (GIBBSTREAM_TOPICS
+for --topics) or in a TOML file (--config). Flags win over variables, and variables over the file.
+
+Exit codes: 0 done, 1 a requested check failed, 2 wrong usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.";
+
+/// Topic models learnt from a stream of documents, in one pass, accurately and fast.
+#[derive(Debug, Parser)]
+#[command(name = "gibbstream", version, propagate_version = true, args_override_self = true)]
+#[command(max_term_width = 110, after_long_help = EXAMPLES, subcommand_required = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub general: GeneralArgs,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Demo(command::demo::DemoArgs),
+    Train(Box<train::TrainArgs>),
+    Evaluate(command::evaluate::EvaluateArgs),
+    Topics(command::topics::TopicsArgs),
+    Infer(command::infer::InferArgs),
+    Export(command::export::ExportArgs),
+    Inspect(command::inspect::InspectArgs),
+    Synth(command::synth::SynthArgs),
+    /// List the methods and what each is made of
+    Methods,
+    Completions(command::completions::CompletionsArgs),
+    Man(command::man::ManArgs),
+}
+
+/// Options of all commands.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "General options")]
+pub struct GeneralArgs {
+    /// Print one JSON object on standard output (JSON lines where there is one result per document)
+    #[arg(long, global = true)]
+    json: bool,
+    /// Say nothing but errors
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say more about what is going on
+    #[arg(long, short, global = true)]
+    verbose: bool,
+    /// Show no progress
+    #[arg(long, global = true)]
+    no_progress: bool,
+    /// How progress is shown on standard error: a bar if it is a terminal, JSON lines, or not at all
+    #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
+    progress: ProgressChoice,
+    /// Seed of all random numbers
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Threads to compute with; never changes a result [default: all cores]
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+    /// TOML file with defaults for flags, by their names; a table such as [train] is for one command
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// Choices of `--progress`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ProgressChoice {
+    Auto,
+    Json,
+    None,
+}
+
+/// Options of all commands, checked.
+#[derive(Clone, Copy, Debug)]
+pub struct General {
+    pub json: bool,
+    pub quiet: bool,
+    pub verbose: bool,
+    pub progress: ProgressChoice,
+    pub seed: Seed,
+    pub threads: usize,
+}
+
+impl GeneralArgs {
+    /// The options, with defaults filled in.
+    pub fn check(&self) -> gibbstream::Result<General> {
+        if self.threads == Some(0) {
+            let advice = "use 1 or more, or leave it out to use all cores";
+            return Err(Error::setting("--threads", "0 threads cannot compute", advice));
+        }
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Ok(General {
+            json: self.json,
+            quiet: self.quiet,
+            verbose: self.verbose,
+            progress: if self.no_progress { ProgressChoice::None } else { self.progress },
+            seed: Seed(self.seed),
+            threads: self.threads.unwrap_or(cores),
+        })
+    }
+}
+
+/// Why the command line was not accepted.
+pub enum Refusal {
+    /// What clap says about it; also help and version.
+    Usage(clap::Error),
+    /// The configuration file cannot be used.
+    Config(anyhow::Error),
+}
+
+/// Reads the command line together with environment and configuration file.
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Refusal> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let mut command = command();
+    if let Some(file) = config_file(&words) {
+        command = config::apply(command, &file).map_err(Refusal::Config)?;
+    }
+    let matches = command.clone().try_get_matches_from(words).map_err(Refusal::Usage)?;
+    Cli::from_arg_matches(&matches).map_err(|error| Refusal::Usage(error.format(&mut command)))
+}
+
+/// The whole command line, each flag of `train` and each general one with its environment variable.
+pub fn command() -> clap::Command {
+    Cli::command().mut_args(with_variable).mut_subcommand("train", |train| train.mut_args(with_variable))
+}
+
+fn with_variable(arg: clap::Arg) -> clap::Arg {
+    let Some(variable) = arg.get_long().map(variable) else { return arg };
+    // Flags take yes and no, 1 and 0, and so on.
+    let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
+    let arg = if is_flag { arg.value_parser(BoolishValueParser::new()) } else { arg };
+    // A variable that is set but empty is as good as not set.
+    let arg = if std::env::var_os(&variable).is_some_and(|value| value.is_empty()) {
+        arg
+    } else {
+        arg.env(variable)
+    };
+    arg.hide_env_values(true)
+}
+
+/// The environment variable of a flag: `GIBBSTREAM_MAX_DF` for `--max-df`.
+fn variable(flag: &str) -> String {
+    format!("GIBBSTREAM_{}", flag.to_uppercase().replace('-', "_"))
+}
+
+/// The configuration file must be known before the rest of the command line can be understood.
+fn config_file(words: &[OsString]) -> Option<PathBuf> {
+    let flags = words.iter().take_while(|word| *word != "--");
+    let mut found = None;
+    for (at, word) in flags.enumerate() {
+        if word == "--config" {
+            found = words.get(at + 1).map(PathBuf::from);
+        } else if let Some(file) = word.to_str().and_then(|word| word.strip_prefix("--config=")) {
+            found = Some(PathBuf::from(file));
+        }
+    }
+    let variable = std::env::var_os(variable("config")).map(PathBuf::from);
+    found.or(variable).filter(|file| file != Path::new(""))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::command().debug_assert();
+    }
+}

@@ -1,0 +1,274 @@
+//! `demo`: a readable corpus with known topics, learnt and held against the truth.
+
+use crate::Outcome;
+use crate::args::General;
+use crate::interrupt::Interrupt;
+use crate::measure::Cost;
+use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count, fit};
+use crate::stream::{Feed, Portion, Portions};
+use gibbstream::corpus::{Corpus, Length, Synthetic, Truth, Vocabulary, themes};
+use gibbstream::evaluation::{Evaluation, Score, Scorer, Unigram};
+use gibbstream::method::Method;
+use gibbstream::model::lda::Topics;
+use gibbstream::model_file::{Event, TopicModel};
+use gibbstream::random::Seed;
+use gibbstream::schedule::StepSize;
+use gibbstream::trainer::{Settings, Trainer};
+use pathfinding::kuhn_munkres::kuhn_munkres_min;
+use pathfinding::matrix::Matrix;
+use serde::Serialize;
+use serde_json::json;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Documents to learn from.
+const DOCUMENTS: u64 = 10_000;
+/// Documents to score.
+const HELD_OUT: u64 = 500;
+/// Mean number of tokens of a document.
+const LENGTH: f64 = 60.0;
+/// Documents in a minibatch.
+const BATCH: usize = 100;
+/// With so few documents a bad start cannot be made good, so the topics move often and the first minibatches
+/// do not sweep away what came before them.
+const METHOD: Method =
+    Method { step: StepSize::Power { kappa: 0.5, offset: 10.0, tau: 1.0 }, ..Method::G_OEM_PLUS };
+/// The seed of the corpus, which is the same in every demo; `--seed` is the seed of learning.
+const CORPUS_SEED: Seed = Seed(1);
+/// A topic counts as recovered if it differs from a true one by at most this much in total variation.
+const RECOVERED: f64 = 0.2;
+
+const EXAMPLES: &str = "\
+Examples:
+  gibbstream demo
+  gibbstream demo --out demo.gbs && gibbstream topics demo.gbs";
+
+/// See it work: learn from a synthetic corpus and compare with the truth
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct DemoArgs {
+    /// Also write the model to a file
+    #[arg(long, value_name = "MODEL")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    schema: &'static str,
+    documents: u64,
+    topics: usize,
+    true_topics: usize,
+    recovered_topics: usize,
+    log_perplexity_per_document: f64,
+    true_parameters_log_perplexity_per_document: f64,
+    unigram_log_perplexity_per_document: f64,
+    train_seconds: f64,
+    model_hash: String,
+}
+
+/// The corpus and what is known about it.
+struct Stage {
+    names: Vec<&'static str>,
+    vocabulary: Vec<String>,
+    truth: Arc<Truth>,
+    documents: Synthetic,
+}
+
+/// A true topic and the learnt one that is closest to it.
+struct Match {
+    topic: usize,
+    distance: f64,
+}
+
+/// Runs the command.
+pub fn run(
+    args: &DemoArgs,
+    general: &General,
+    output: &Output,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Outcome> {
+    let (names, vocabulary, truth) = themes();
+    let truth = Arc::new(truth);
+    let documents =
+        Synthetic::new(truth.clone(), Length::Poisson(LENGTH), CORPUS_SEED, DOCUMENTS + HELD_OUT)?;
+    let stage = Stage { names, vocabulary, truth, documents };
+    if !output.json {
+        output.note(format_args!(
+            "{} documents are drawn from {} themes with known words. A model that sees each document once,\n\
+             in minibatches of {BATCH}, now has to find the themes again.",
+            count(DOCUMENTS),
+            stage.names.len(),
+        ));
+    }
+    interrupt.defer();
+    let Some((trainer, cost)) = learn(&stage, general, output, interrupt)? else {
+        return Ok(interrupt.received().map_or(Outcome::Done, Outcome::Interrupted));
+    };
+    let settings = trainer.settings().clone();
+    let Some(learnt) = trainer.into_learnt() else {
+        anyhow::bail!("the demo has learnt nothing; please report this")
+    };
+    let hash = learnt.hash();
+    let event = Event {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        action: "demo".to_owned(),
+        inputs: Vec::new(),
+        documents: learnt.clock.seen,
+        tokens: learnt.tokens,
+    };
+    let vocabulary = Vocabulary::new(stage.vocabulary.iter().map(String::as_str))?;
+    let model = TopicModel { settings, learnt, vocabulary, tokenizer: None, history: vec![event] };
+    if let Some(out) = &args.out {
+        model.save(out)?;
+    }
+    let topics = model.topics();
+    let unigram = Unigram::from_counts(model.learnt.word_counts.clone());
+    let evaluation = Evaluation { threads: general.threads, seed: general.seed, ..Evaluation::default() };
+    let score = |topics: &Topics| -> gibbstream::Result<Score> {
+        let held_out = (DOCUMENTS..DOCUMENTS + HELD_OUT).map(|index| Ok(stage.documents.document(index)));
+        Scorer::new(evaluation, topics, &unigram)?.score(held_out)
+    };
+    let (own, best) = (score(&topics)?, score(&by_word(&stage.truth))?);
+    let matches = align(&stage.truth, &topics);
+    let report = Report {
+        schema: "gibbstream/demo/1",
+        documents: DOCUMENTS,
+        topics: topics.topics(),
+        true_topics: stage.truth.topic_count(),
+        recovered_topics: matches.iter().filter(|found| found.distance <= RECOVERED).count(),
+        log_perplexity_per_document: own.log_perplexity_per_document,
+        true_parameters_log_perplexity_per_document: best.log_perplexity_per_document,
+        unigram_log_perplexity_per_document: own.unigram_log_perplexity_per_document,
+        train_seconds: cost.wall.as_secs_f64(),
+        model_hash: hash,
+    };
+    if output.json {
+        output.print_json(&report)?;
+    } else {
+        output.print(&show(&stage, &topics, &matches, &report, args)?)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Learns from the documents; `None` after a signal.
+fn learn(
+    stage: &Stage,
+    general: &General,
+    output: &Output,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Option<(Trainer, Cost)>> {
+    let settings = Settings {
+        name: "g-oem++".into(),
+        method: METHOD,
+        topics: stage.truth.topic_count(),
+        vocabulary: stage.vocabulary.len(),
+        batch: BATCH,
+        seed: general.seed,
+    };
+    let mut trainer = Trainer::new(settings, general.threads)?;
+    let mut cost = Cost::default();
+    let documents = stage.documents.clone();
+    let open = move || -> Box<dyn Corpus> { Box::new(documents.clone().take(DOCUMENTS as usize)) };
+    let mut feed = Feed::start(Portions::new(open, 0, BATCH, 1), 2)?;
+    output.progress.start("learning", "documents", Some(DOCUMENTS));
+    while let Some(portion) = feed.next(interrupt)? {
+        let Portion::Batch(batch, _) = portion else { continue };
+        let step = cost.of_training(&mut trainer, &batch)?;
+        let speed = trainer.tokens() as f64 / cost.wall.as_secs_f64();
+        output.progress.advance(step.seen, || {
+            (format!("{} tokens/s", count(speed as u64)), json!({ "tokens": trainer.tokens() }))
+        });
+    }
+    output.progress.finish();
+    Ok(interrupt.received().is_none().then_some((trainer, cost)))
+}
+
+/// The true parameters in the form that scoring reads.
+fn by_word(truth: &Truth) -> Topics {
+    let words = 0..truth.vocabulary_size;
+    let beta = words.flat_map(|word| (0..truth.topic_count()).map(move |k| truth.row(k)[word])).collect();
+    Topics { beta, alpha: truth.alpha.clone() }
+}
+
+/// The assignment of learnt to true topics with the smallest sum of total variation distances.
+fn align(truth: &Truth, topics: &Topics) -> Vec<Match> {
+    let distance = |theme: usize, k: usize| -> f64 {
+        let here = topics.beta.iter().skip(k).step_by(topics.topics());
+        0.5 * truth.row(theme).iter().zip(here).map(|(p, q)| (p - q).abs()).sum::<f64>()
+    };
+    // The assignment wants whole numbers; a billionth is precise enough.
+    let costs =
+        Matrix::from_fn(truth.topic_count(), topics.topics(), |(theme, k)| (1e9 * distance(theme, k)) as i64);
+    let (_, assignment) = kuhn_munkres_min(&costs);
+    assignment
+        .iter()
+        .enumerate()
+        .map(|(theme, &topic)| Match { topic, distance: distance(theme, topic) })
+        .collect()
+}
+
+/// The result for people.
+fn show(
+    stage: &Stage,
+    topics: &Topics,
+    matches: &[Match],
+    report: &Report,
+    args: &DemoArgs,
+) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    writeln!(text)?;
+    writeln!(
+        text,
+        "{STRONG}  theme       true words                        learnt words                      agreement{STRONG:#}"
+    )?;
+    for (theme, found) in matches.iter().enumerate() {
+        let learnt: Vec<f64> =
+            topics.beta.iter().skip(found.topic).step_by(topics.topics()).copied().collect();
+        let (mark, style) = if found.distance <= RECOVERED { ("✓", GOOD) } else { ("✗", BAD) };
+        writeln!(
+            text,
+            "{style}{mark}{style:#} {STRONG}{}{STRONG:#} {FAINT}{}{FAINT:#}  {WORDS}{}{WORDS:#}  {style}{:8.0}%{style:#}",
+            fit(stage.names[theme], 11),
+            fit(&top_words(stage, stage.truth.row(theme)), 32),
+            fit(&top_words(stage, &learnt), 32),
+            100.0 * (1.0 - found.distance),
+        )?;
+    }
+    writeln!(text)?;
+    let all = if report.recovered_topics == report.true_topics { GOOD } else { STRONG };
+    writeln!(
+        text,
+        "{all}{} of {} themes recovered{all:#} from {} documents in {:.1} s of training.",
+        report.recovered_topics,
+        report.true_topics,
+        count(report.documents),
+        report.train_seconds
+    )?;
+    writeln!(
+        text,
+        "\n{STRONG}Held-out score{STRONG:#}, nats per document on {HELD_OUT} other documents (lower is better):"
+    )?;
+    let (own, best) =
+        (report.log_perplexity_per_document, report.true_parameters_log_perplexity_per_document);
+    writeln!(text, "  word frequencies alone   {:8.2}", report.unigram_log_perplexity_per_document)?;
+    writeln!(
+        text,
+        "  {STRONG}the learnt topics        {own:8.2}{STRONG:#}   {:+.2} % from the best possible",
+        100.0 * (own / best - 1.0)
+    )?;
+    writeln!(text, "  the true parameters      {best:8.2}")?;
+    writeln!(text, "\nNow with your own documents, one per line:")?;
+    writeln!(text, "  {STRONG}gibbstream train documents.txt --topics 20 --out model.gbs{STRONG:#}")?;
+    writeln!(text, "  {STRONG}gibbstream topics model.gbs{STRONG:#}")?;
+    if let Some(out) = &args.out {
+        writeln!(text, "\n{FAINT}The model of this demo is in {}.{FAINT:#}", out.display())?;
+    }
+    Ok(text)
+}
+
+fn top_words(stage: &Stage, law: &[f64]) -> String {
+    let mut words: Vec<usize> = (0..law.len()).collect();
+    words.sort_by(|&a, &b| law[b].total_cmp(&law[a]));
+    words.iter().take(5).map(|&word| stage.vocabulary[word].as_str()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,139 @@
+//! `evaluate`: how well a model predicts documents that it was not learnt from.
+
+use crate::Outcome;
+use crate::args::General;
+use crate::args::input::InputArgs;
+use crate::output::{FAINT, Output, STRONG, count};
+use gibbstream::corpus::{StopWords, Tokenizer};
+use gibbstream::evaluation::{Estimator, Evaluation, Score, Scorer, Unigram};
+use gibbstream::model_file::TopicModel;
+use serde::Serialize;
+use serde_json::json;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  gibbstream evaluate model.gbs held_out.jsonl.zst
+  gibbstream evaluate model.gbs corpus/ --skip-docs 90000 --json
+  gibbstream evaluate model.gbs corpus/ --estimator left-to-right     the estimator of the paper
+
+Scores are in nats (natural logarithms). Text is cut into words as it was for training; words that the model does
+not know are left out and counted. The unigram baseline knows the word frequencies of the training documents and
+no topics: a useful model scores better, that is, lower.";
+
+/// Score a model on documents that it was not learnt from
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct EvaluateArgs {
+    /// Model to score
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+    #[command(flatten)]
+    input: InputArgs,
+    /// How the likelihood is estimated: smc, left-to-right (as in the paper), or ais
+    #[arg(long, value_name = "NAME", default_value = "smc", value_parser = ["smc", "left-to-right", "ais"], hide_possible_values = true)]
+    estimator: String,
+    /// Particles per document; more are slower and more precise
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    particles: usize,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: &'static str,
+    model_hash: &'a str,
+    method: &'a str,
+    seed: u64,
+    #[serde(flatten)]
+    score: &'a Score,
+}
+
+/// Runs the command.
+pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::Result<Outcome> {
+    let evaluation = Evaluation {
+        estimator: args.estimator.parse::<Estimator>()?,
+        particles: args.particles,
+        seed: general.seed,
+        threads: general.threads,
+    };
+    evaluation.validate()?;
+    let model = TopicModel::load(&args.model)?;
+    let inputs = args.input.with(tokenizer_of(&model))?.resolve()?;
+    let (topics, unigram) = (model.topics(), Unigram::from_counts(model.learnt.word_counts.clone()));
+    output.progress.start("scoring", "documents", inputs.expected_documents());
+    let mut done = 0;
+    let score = Scorer::new(evaluation, &topics, &unigram)?.score_each(
+        inputs.documents(&model.vocabulary),
+        |_, _| {
+            done += 1;
+            output.progress.advance(done, || (String::new(), json!({})));
+        },
+    )?;
+    output.progress.finish();
+    warn_about(&score, output);
+    let hash = model.learnt.hash();
+    let report = Report {
+        schema: "gibbstream/evaluate/1",
+        model_hash: &hash,
+        method: &model.settings.name,
+        seed: general.seed.0,
+        score: &score,
+    };
+    if output.json {
+        output.print_json(&report)?
+    } else {
+        output.print(&table(&report))?
+    }
+    Ok(Outcome::Done)
+}
+
+/// How text must be cut for a model. One that was learnt from counts does not say, so nothing is dropped.
+pub fn tokenizer_of(model: &TopicModel) -> Tokenizer {
+    model.tokenizer.clone().unwrap_or_else(|| Tokenizer {
+        min_length: 1,
+        stop_words: StopWords::none(),
+        ..Tokenizer::default()
+    })
+}
+
+fn warn_about(score: &Score, output: &Output) {
+    let (own, unigram) = (score.log_perplexity_per_document, score.unigram_log_perplexity_per_document);
+    if score.tokens == 0 {
+        output.warn("the documents have no words that the model knows, so the scores say nothing");
+    } else if own > unigram {
+        output.warn("the model predicts these documents worse than word frequencies alone do (unigram)");
+    }
+    if score.out_of_vocabulary_tokens > score.tokens {
+        output.warn("the model does not know most of the words of these documents");
+    }
+}
+
+fn table(report: &Report<'_>) -> String {
+    let score = report.score;
+    let error = score.standard_error.map_or(String::new(), |error| format!(" ± {error:.2}"));
+    let optional = |value: Option<f64>, digits: usize| {
+        value.map_or("undefined (no tokens)".to_owned(), |value| format!("{value:.digits$}"))
+    };
+    format!(
+        "{STRONG}log-perplexity per document  {:.2}{error}{STRONG:#} nats {FAINT}(lower is better){FAINT:#}\n\
+         unigram baseline             {:.2} nats\n\
+         log-likelihood per token     {} nats\n\
+         perplexity                   {}\n\
+         documents                    {}\n\
+         tokens                       {} ({} outside of the vocabulary left out)\n\
+         estimator                    {} with {} particles, seed {}\n\
+         model                        {} {}\n",
+        score.log_perplexity_per_document,
+        score.unigram_log_perplexity_per_document,
+        optional(score.log_likelihood_per_token, 4),
+        optional(score.perplexity, 1),
+        count(score.documents),
+        count(score.tokens),
+        count(score.out_of_vocabulary_tokens),
+        score.estimator,
+        score.particles,
+        report.seed,
+        report.method,
+        report.model_hash,
+    )
+}

@@ -1,0 +1,41 @@
+//! `methods`: the table of methods and what each is made of.
+
+use crate::Outcome;
+use crate::args::method::Parts;
+use crate::output::{FAINT, Output, STRONG};
+use gibbstream::method::Method;
+use serde::Serialize;
+use std::fmt::Write;
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    summary: &'static str,
+    #[serde(flatten)]
+    parts: Parts,
+}
+
+/// Runs the command.
+pub fn run(output: &Output) -> anyhow::Result<Outcome> {
+    let rows: Vec<Row> = Method::NAMED
+        .iter()
+        .map(|named| Row { name: named.name, summary: named.summary, parts: Parts::from(&named.method) })
+        .collect();
+    if output.json {
+        output.print_json(&serde_json::json!({ "schema": "gibbstream/methods/1", "methods": rows }))?;
+        return Ok(Outcome::Done);
+    }
+    let mut text = String::new();
+    for Row { name, summary, parts } in rows {
+        let statistic = parts.statistic.map_or(String::new(), |statistic| format!(" {statistic}"));
+        let boost = if parts.boost { ", boosted" } else { "" };
+        writeln!(text, "{STRONG}{name:10}{STRONG:#} {summary}")?;
+        writeln!(
+            text,
+            "{:10} {FAINT}local {}{statistic}, {} sweeps; global {}; step {}; alpha {}{boost}{FAINT:#}",
+            "", parts.local, parts.sweeps, parts.global, parts.step, parts.alpha
+        )?;
+    }
+    output.print(&text)?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,13 @@
+//! The commands, one file each: its flags, what it does, and what it prints.
+
+pub mod completions;
+pub mod demo;
+pub mod evaluate;
+pub mod export;
+pub mod infer;
+pub mod inspect;
+pub mod man;
+pub mod methods;
+pub mod synth;
+pub mod topics;
+pub mod train;

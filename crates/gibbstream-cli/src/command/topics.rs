@@ -1,0 +1,228 @@
+//! `topics`: the words of each topic, its share, and whether it is any good.
+
+use super::evaluate::tokenizer_of;
+use super::infer::{Inferred, each_mixture};
+use crate::Outcome;
+use crate::args::General;
+use crate::args::input::ReadingArgs;
+use crate::interrupt::Interrupt;
+use crate::output::{FAINT, Output, STRONG, WORDS, fit};
+use gibbstream::Error;
+use gibbstream::model::lda::Topics;
+use gibbstream::model_file::TopicModel;
+use serde::Serialize;
+use serde_json::json;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  gibbstream topics model.gbs
+  gibbstream topics model.gbs --words 20 --lambda 0.6        words that are typical, not just frequent
+  gibbstream topics model.gbs --documents corpus.jsonl       with the documents that are most about each topic
+
+share      expected share of all tokens
+alpha      how much the topic is expected in a document before it is read
+effective  exp of the entropy: over how many words the topic is spread
+exclusive  how much its words belong to it and to no other topic, from 0 to 1 (mean over the words shown)";
+
+/// Show what each topic is about
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct TopicsArgs {
+    /// Model to read
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+    /// Words per topic
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    words: usize,
+    /// Order words by X log p(word | topic) + (1 - X) log p(word | topic) / p(word)
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    lambda: f64,
+    /// Add the documents of this input that are most about each topic
+    #[arg(long, value_name = "INPUT")]
+    documents: Vec<PathBuf>,
+    /// Documents per topic
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    examples: usize,
+    #[command(flatten)]
+    reading: ReadingArgs,
+}
+
+#[derive(Serialize)]
+struct Topic {
+    id: usize,
+    share: f64,
+    alpha: f64,
+    effective_words: f64,
+    exclusivity: f64,
+    words: Vec<Word>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    documents: Option<Vec<Example>>,
+}
+
+#[derive(Serialize)]
+struct Word {
+    word: String,
+    weight: f64,
+}
+
+/// A document that is about a topic.
+#[derive(Clone, Serialize)]
+struct Example {
+    id: Option<String>,
+    index: u64,
+    weight: f64,
+}
+
+/// Runs the command.
+pub fn run(
+    args: &TopicsArgs,
+    general: &General,
+    output: &Output,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Outcome> {
+    if !(0.0..=1.0).contains(&args.lambda) {
+        let problem = format!("{} is not in [0, 1]", args.lambda);
+        return Err(
+            Error::setting("--lambda", problem, "use 1 for frequent words, 0.6 for typical ones").into()
+        );
+    }
+    let model = TopicModel::load(&args.model)?;
+    let mut topics = describe(&model, args.words, args.lambda);
+    if !args.documents.is_empty() {
+        let examples = typical_documents(args, &model, general, output, interrupt)?;
+        for (topic, examples) in topics.iter_mut().zip(examples) {
+            topic.documents = Some(examples);
+        }
+    }
+    if output.json {
+        output.print_json(&json!({ "schema": "gibbstream/topics/1", "topics": topics }))?;
+    } else {
+        topics.sort_by(|a, b| b.share.total_cmp(&a.share));
+        output.print(&table(&topics)?)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn describe(model: &TopicModel, shown: usize, lambda: f64) -> Vec<Topic> {
+    let topics = model.topics();
+    let tokens = model.learnt.state.counts.topic_tokens();
+    let all: f64 = tokens.iter().sum();
+    let shares: Vec<f64> = tokens
+        .iter()
+        .map(|tokens| if all > 0.0 { tokens / all } else { 1.0 / topics.topics() as f64 })
+        .collect();
+    // Of each word: its probability anywhere, and the sum over topics of its probabilities there.
+    let marginals: Vec<(f64, f64)> = topics
+        .beta
+        .chunks_exact(topics.topics())
+        .map(|row| (row.iter().zip(&shares).map(|(p, share)| p * share).sum(), row.iter().sum()))
+        .collect();
+    (0..topics.topics())
+        .map(|k| {
+            let best = best_words(&topics, k, &marginals, shown, lambda);
+            let weight = |word: usize| topics.beta[word * topics.topics() + k];
+            let exclusive: f64 = best.iter().map(|&word| weight(word) / marginals[word].1).sum();
+            let entropy: f64 =
+                (0..topics.vocabulary()).map(weight).filter(|&p| p > 0.0).map(|p| -p * libm::log(p)).sum();
+            Topic {
+                id: k,
+                share: shares[k],
+                alpha: topics.alpha[k],
+                effective_words: libm::exp(entropy),
+                exclusivity: exclusive / best.len().max(1) as f64,
+                words: best
+                    .into_iter()
+                    .map(|word| Word {
+                        word: model.vocabulary.word(word as u32).to_owned(),
+                        weight: weight(word),
+                    })
+                    .collect(),
+                documents: None,
+            }
+        })
+        .collect()
+}
+
+/// The words of highest relevance (Sievert and Shirley 2014); equal ones in the order of the vocabulary.
+fn best_words(topics: &Topics, k: usize, marginals: &[(f64, f64)], shown: usize, lambda: f64) -> Vec<usize> {
+    let mut words: Vec<(f64, usize)> = marginals
+        .iter()
+        .enumerate()
+        .map(|(word, &(anywhere, _))| {
+            let here = topics.beta[word * topics.topics() + k];
+            // log p - (1 - lambda) log p(word); a word without any probability comes last.
+            let relevance = if here > 0.0 {
+                libm::log(here) - (1.0 - lambda) * libm::log(anywhere.max(f64::MIN_POSITIVE))
+            } else {
+                f64::NEG_INFINITY
+            };
+            (relevance, word)
+        })
+        .collect();
+    let order = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    let shown = shown.min(words.len());
+    if shown > 0 && shown < words.len() {
+        words.select_nth_unstable_by(shown - 1, order);
+    }
+    words.truncate(shown);
+    words.sort_by(order);
+    words.into_iter().map(|(_, word)| word).collect()
+}
+
+/// The documents with the largest share of each topic, holding no more than are asked for.
+fn typical_documents(
+    args: &TopicsArgs,
+    model: &TopicModel,
+    general: &General,
+    output: &Output,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<Vec<Example>>> {
+    let inputs = args.reading.with(args.documents.clone(), tokenizer_of(model))?.resolve()?;
+    let mut best: Vec<Vec<Example>> = vec![Vec::new(); model.settings.topics];
+    output.progress.start("reading", "documents", inputs.expected_documents());
+    each_mixture(model, &inputs, model.settings.method.sweeps.max(2), general, interrupt, |inferred| {
+        let Inferred::Document(index, document, mixture) = inferred else { return Ok(()) };
+        output.progress.advance(index + 1, || (String::new(), json!({})));
+        for (best, &weight) in best.iter_mut().zip(&mixture.theta) {
+            // Behind all that are at least as good, so that the first of equal documents wins.
+            let place = best.partition_point(|other| other.weight >= weight);
+            if place < args.examples {
+                best.insert(place, Example { id: document.id.clone(), index, weight });
+                best.truncate(args.examples);
+            }
+        }
+        Ok(())
+    })?;
+    output.progress.finish();
+    Ok(best)
+}
+
+fn table(topics: &[Topic]) -> Result<String, std::fmt::Error> {
+    let mut text = format!("{STRONG}topic   share   alpha  effective  exclusive  words{STRONG:#}\n");
+    for topic in topics {
+        let words: Vec<&str> = topic.words.iter().map(|word| word.word.as_str()).collect();
+        writeln!(
+            text,
+            "{STRONG}{:5}{STRONG:#}  {:5.1}%  {:6.4}  {:9.0}  {:9.2}  {WORDS}{}{WORDS:#}",
+            topic.id,
+            100.0 * topic.share,
+            topic.alpha,
+            topic.effective_words,
+            topic.exclusivity,
+            words.join(" ")
+        )?;
+        for example in topic.documents.iter().flatten() {
+            let name = example.id.clone().unwrap_or_else(|| format!("document {}", example.index));
+            writeln!(
+                text,
+                "{:36}{FAINT}{:4.0}% of {}{FAINT:#}",
+                "",
+                100.0 * example.weight,
+                fit(&name, 60).trim_end()
+            )?;
+        }
+    }
+    Ok(text)
+}

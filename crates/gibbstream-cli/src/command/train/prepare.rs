@@ -1,0 +1,96 @@
+//! Before training: where the result goes, which words there are, and how many documents will come.
+
+use crate::args::train::{Plan, TrainArgs};
+use crate::measure::total_memory;
+use crate::output::{Output, bytes, count};
+use gibbstream::Error;
+use gibbstream::corpus::{Format, ResolvedInputs, Vocabulary};
+use serde_json::json;
+use std::path::Path;
+
+/// Inputs that are ready to be read for training.
+pub struct Prepared {
+    /// All chosen documents, those kept aside at the beginning.
+    pub inputs: ResolvedInputs,
+    pub vocabulary: Vocabulary,
+    /// Documents to learn from in one pass, if that is known.
+    pub documents: Option<u64>,
+    /// Whether text had to be cut into words.
+    pub has_text: bool,
+}
+
+impl Prepared {
+    /// Opens the inputs, finds the vocabulary, and completes the settings of the plan.
+    pub fn new(plan: &mut Plan, args: &TrainArgs, output: &Output) -> anyhow::Result<Self> {
+        let mut inputs = plan.inputs.clone().resolve()?;
+        for (name, format) in inputs.formats() {
+            output.detail(format_args!("{}: {format}", name.display()));
+        }
+        let has_text = inputs.formats().any(|(_, format)| format != Format::Uci);
+        if inputs.needs_spooling(&plan.limits) || (plan.passes > 1 && inputs.is_read_once()) {
+            output.note("this input must be read more than once, so it is copied to a temporary file first");
+            inputs.spool()?;
+        }
+        // Words of documents that are kept aside do not count.
+        let (aside, limit) = (plan.holdout as u64, plan.inputs.limit);
+        let training = inputs.range(plan.inputs.skip.saturating_add(aside), limit.map(|limit| limit - aside));
+        let expected = training.expected_documents();
+        output.progress.start("finding words", "documents", expected);
+        let mut counted = None;
+        let vocabulary = training.vocabulary(&plan.limits, &mut |documents| {
+            counted = Some(documents);
+            output.progress.advance(documents, || (String::new(), json!({})));
+        })?;
+        output.progress.finish();
+        let documents = expected.or(counted);
+
+        plan.settings.vocabulary = vocabulary.len();
+        if plan.settings.method.needs_population() {
+            if let Some(documents) = documents {
+                plan.settings.method = plan.settings.method.with_population(documents as f64);
+                output.detail(format_args!("the corpus is taken to have {} documents", count(documents)));
+            }
+        } else if let Some(total) = args.method.total_docs.filter(|_| !is_bayesian(plan)) {
+            let name = args.method.name();
+            output.note(format_args!("{name} does not depend on --total-docs {total}; it is only noted"));
+        }
+        plan.settings.validate()?;
+        check_size(plan)?;
+        Ok(Self { inputs, vocabulary, documents, has_text })
+    }
+}
+
+fn is_bayesian(plan: &Plan) -> bool {
+    crate::args::method::Parts::from(&plan.settings.method).needs_total_docs
+}
+
+/// Refuses tables that cannot fit into this machine, before the system ends the program for it.
+fn check_size(plan: &Plan) -> anyhow::Result<()> {
+    let (topics, words) = (plan.settings.topics, plan.settings.vocabulary);
+    let needed = (topics as u64).saturating_mul(words as u64).saturating_mul(8);
+    let Some(total) = total_memory().filter(|&total| needed > total) else { return Ok(()) };
+    Err(Error::setting(
+        "--topics",
+        format!(
+            "{} topics of {} words take {}, and this machine has {}",
+            count(topics as u64),
+            count(words as u64),
+            bytes(needed),
+            bytes(total)
+        ),
+        "use fewer topics, or fewer words (--max-vocab, --min-df)",
+    )
+    .into())
+}
+
+/// Refuses a place where no file can be written, before any work is done for it.
+pub fn check_place(path: &Path) -> gibbstream::Result<()> {
+    let refused = |source| Error::io(path, "write", source);
+    if path.is_dir() {
+        return Err(refused(std::io::ErrorKind::IsADirectory.into()));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let probe = folder.join(format!(".gibbstream-probe-{}", std::process::id()));
+    std::fs::File::create(&probe).map_err(refused)?;
+    std::fs::remove_file(&probe).map_err(refused)
+}

@@ -1,0 +1,124 @@
+//! What `train` says in the end.
+
+use super::held_out::Measured;
+use crate::args::General;
+use crate::args::train::{Plan, TrainArgs};
+use crate::interrupt::Signal;
+use crate::measure::{Cost, peak_rss_mib};
+use crate::output::{FAINT, Output, STRONG, count};
+use gibbstream::model_file::TopicModel;
+use gibbstream::trainer::Learnt;
+use serde::Serialize;
+
+/// Below so many minibatches the random start still shows.
+const FEW_UPDATES: u64 = 10;
+
+/// A run that is over.
+pub struct Finished<'a> {
+    pub args: &'a TrainArgs,
+    pub general: &'a General,
+    pub model: &'a TopicModel,
+    pub hash: &'a str,
+    pub cost: Cost,
+    pub evaluations: Vec<Measured>,
+    pub signal: Option<Signal>,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: &'static str,
+    model: &'a str,
+    method: &'a str,
+    topics: usize,
+    vocabulary: usize,
+    documents: u64,
+    tokens: u64,
+    updates: u64,
+    sweeps: usize,
+    seed: u64,
+    threads: usize,
+    train_seconds: f64,
+    train_cpu_seconds: f64,
+    token_sweeps_per_cpu_second: f64,
+    peak_rss_mib: Option<f64>,
+    alpha_sum: f64,
+    model_hash: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evaluations: Option<&'a [Measured]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped_by: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl Finished<'_> {
+    /// Prints the JSON result, or a summary for people.
+    pub fn print(&self, output: &Output) -> anyhow::Result<()> {
+        let (learnt, settings) = (&self.model.learnt, &self.model.settings);
+        let cpu = self.cost.cpu.as_secs_f64();
+        let report = Report {
+            schema: "gibbstream/train/1",
+            model: &self.args.model,
+            method: &settings.name,
+            topics: settings.topics,
+            vocabulary: settings.vocabulary,
+            documents: learnt.clock.seen,
+            tokens: learnt.tokens,
+            updates: learnt.clock.update,
+            sweeps: settings.method.sweeps,
+            seed: settings.seed.0,
+            threads: self.general.threads,
+            train_seconds: self.cost.wall.as_secs_f64(),
+            train_cpu_seconds: cpu,
+            token_sweeps_per_cpu_second: learnt.tokens as f64 * settings.method.sweeps as f64 / cpu,
+            peak_rss_mib: peak_rss_mib(),
+            alpha_sum: learnt.state.alpha.alpha.iter().sum(),
+            model_hash: self.hash,
+            evaluations: (!self.evaluations.is_empty()).then_some(&self.evaluations),
+            stopped_by: self.signal.map(|signal| signal.to_string()),
+            warnings: output.warnings(),
+        };
+        if output.json {
+            return output.print_json(&report);
+        }
+        output.note(format_args!(
+            "{STRONG}{} topics{STRONG:#} of {} words from {} documents, {} tokens, in {:.1} s of training",
+            report.topics,
+            count(report.vocabulary as u64),
+            count(report.documents),
+            count(report.tokens),
+            report.train_seconds,
+        ));
+        output.detail(format_args!(
+            "{} minibatches, {} token sweeps per CPU second, {:.0} MiB at most, alpha sum {:.3}",
+            count(report.updates),
+            count(report.token_sweeps_per_cpu_second as u64),
+            report.peak_rss_mib.unwrap_or_default(),
+            report.alpha_sum,
+        ));
+        if let Some(out) = self.args.out.as_ref().filter(|_| self.signal.is_none()) {
+            output.note(format_args!("written to {}", out.display()));
+            output.note(format_args!("{FAINT}read them with: gibbstream topics {}{FAINT:#}", out.display()));
+        }
+        Ok(())
+    }
+}
+
+/// Warns about results that should be taken with care.
+pub fn warn_about(learnt: &Learnt, plan: &Plan, output: &Output) {
+    let updates = learnt.clock.update;
+    if learnt.tokens == 0 {
+        output.warn("no token was learnt from: the documents have no words of the vocabulary");
+    } else if updates < FEW_UPDATES && !plan.settings.method.whole_corpus {
+        output.warn(format_args!(
+            "only {updates} minibatches were learnt from; more documents, more --passes or a smaller --batch give \
+             better topics"
+        ));
+    }
+    let held = learnt.state.alpha.clamps.sum;
+    if held > updates / 2 {
+        output.warn(format_args!(
+            "alpha was held at its upper limit in {held} of {updates} updates: the documents differ no more than by \
+             chance; try fewer topics"
+        ));
+    }
+}

@@ -1,0 +1,106 @@
+//! Ctrl-C and SIGTERM: finish the minibatch, write the model so far, and say so.
+
+use crate::support::{Folder, run};
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A training run that waits for more documents than it will ever get.
+fn waiting(folder: &Folder, documents: usize, flags: &[&str]) -> Child {
+    folder.write("vocab.txt", "plot\nactor\nnovel\npage\n");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gibbstream"))
+        .current_dir(folder.path())
+        .args(["train", "-", "--format", "text", "--vocab", "vocab.txt", "--topics", "2", "--batch", "2"])
+        .args(["--log", "log.jsonl"])
+        .args(flags)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pipe = child.stdin.as_mut().unwrap();
+    for _ in 0..documents {
+        pipe.write_all(b"plot actor novel page\n").unwrap();
+    }
+    pipe.flush().unwrap();
+    child
+}
+
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < Duration::from_secs(30), "waited too long until {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn lines(folder: &Folder) -> usize {
+    std::fs::read_to_string(folder.file("log.jsonl")).map_or(0, |log| log.lines().count())
+}
+
+fn send(child: &Child, signal: &str) {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+/// Waits for the end; the pipe stays open until then, so that the run cannot end by itself.
+fn end(mut child: Child) -> (Option<i32>, String, String) {
+    let pipe = child.stdin.take();
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    let code = child.wait().unwrap().code();
+    drop(pipe);
+    (code, stdout, stderr)
+}
+
+#[test]
+fn the_model_so_far_is_written() {
+    for (signal, name, code) in [("-INT", "Ctrl-C", 130), ("-TERM", "SIGTERM", 143)] {
+        let folder = Folder::new();
+        let child = waiting(&folder, 10, &["--out", "m.gbs", "--json"]);
+        wait_until("five minibatches are learnt", || lines(&folder) == 5);
+        send(&child, signal);
+        let (found, stdout, stderr) = end(child);
+        assert_eq!(found, Some(code), "{stderr}");
+        let text = format!("{name}: stopped after 5 minibatches; the model so far is in m.gbs\n");
+        assert!(stderr.ends_with(&text), "{stderr}");
+        let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!((&report["documents"], &report["stopped_by"]), (&10.into(), &name.into()));
+        let model = run(&folder, "inspect m.gbs --json").ok().json();
+        assert_eq!((&model["documents"], &model["model_hash"]), (&10.into(), &report["model_hash"]));
+    }
+}
+
+#[test]
+fn before_the_first_minibatch_there_is_no_model() {
+    let folder = Folder::new();
+    let child = waiting(&folder, 1, &["--out", "m.gbs"]);
+    wait_until("the log is there", || folder.file("log.jsonl").exists());
+    // From the moment that the log is there to the moment that signals are only noted.
+    std::thread::sleep(Duration::from_millis(300));
+    send(&child, "-TERM");
+    let (code, _, stderr) = end(child);
+    assert_eq!(code, Some(143));
+    assert_eq!(stderr, "SIGTERM came before anything was learnt, so there is no model\n");
+    assert!(!folder.file("m.gbs").exists());
+}
+
+#[test]
+fn commands_with_nothing_to_save_end_at_once() {
+    let folder = Folder::with_models();
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let child = Command::new(env!("CARGO_BIN_EXE_gibbstream"))
+            .current_dir(folder.path())
+            .args(["evaluate", "text.gbs", "-", "--format", "text"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        send(&child, signal);
+        let (found, stdout, stderr) = end(child);
+        assert_eq!((found, stdout.as_str(), stderr.as_str()), (Some(code), "", ""));
+    }
+}

@@ -1,0 +1,63 @@
+//! Runs hot loops in a version compiled for the wide vectors of the processor at hand.
+//!
+//! All loops that run here work on fixed lanes and never fuse a multiplication with an addition, so every version
+//! computes the same bits; only the number of lanes that one instruction handles differs.
+
+/// The widest vectors of this processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// Whatever the target always has.
+    Base,
+    /// 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// 512 bits.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+/// Looks the processor up; the standard library remembers the answer.
+#[inline]
+pub(crate) fn width() -> Width {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let has_avx512 = std::is_x86_feature_detected!("avx512f")
+            && std::is_x86_feature_detected!("avx512vl")
+            && std::is_x86_feature_detected!("avx512dq");
+        if has_avx512 {
+            return Width::Avx512;
+        }
+        if std::is_x86_feature_detected!("avx2") {
+            return Width::Avx2;
+        }
+    }
+    Width::Base
+}
+
+/// Evaluates a block, compiled once for each [`Width`], in the version for this processor. What the block uses is
+/// listed with its type: `vectorised!((a: &[f64] = values, b: f64 = weight) -> f64 { ... })`.
+macro_rules! vectorised {
+    (($($name:ident : $type:ty = $value:expr),* $(,)?) -> $result:ty $body:block) => {{
+        #[inline(always)]
+        fn base($($name: $type),*) -> $result $body
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2")]
+        fn avx2($($name: $type),*) -> $result { base($($name),*) }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2")]
+        fn avx512($($name: $type),*) -> $result { base($($name),*) }
+        match $crate::vectorised::width() {
+            $crate::vectorised::Width::Base => base($($value),*),
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "the processor was found to have these instructions")]
+            // SAFETY: as the reason says.
+            $crate::vectorised::Width::Avx2 => unsafe { avx2($($value),*) },
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "the processor was found to have these instructions")]
+            // SAFETY: as the reason says.
+            $crate::vectorised::Width::Avx512 => unsafe { avx512($($value),*) },
+        }
+    }};
+}
+
+pub(crate) use vectorised;
