@@ -29,6 +29,11 @@ pub enum Local {
         /// What is kept of them.
         statistic: Statistic,
     },
+    /// Collapsed Gibbs sampling of the whole corpus, topics integrated out: one token after another.
+    CollapsedGibbs {
+        /// Which sweeps are kept.
+        window: Window,
+    },
 }
 
 /// One way to learn topics from a stream.
@@ -136,6 +141,16 @@ impl Method {
     pub const BATCH_VEM: Self = Self { step: StepSize::Constant(1.0), whole_corpus: true, ..Self::V_OEM };
     /// Batch Monte Carlo EM.
     pub const MCEM: Self = Self { step: StepSize::Constant(1.0), whole_corpus: true, ..Self::G_OEM };
+    /// Collapsed Gibbs sampling of Griffiths and Steyvers, the batch reference.
+    pub const BATCH_GIBBS: Self = Self {
+        local: Local::CollapsedGibbs { window: Window::LastQuarter },
+        sweeps: 100,
+        global: TopicRule::MaximumLikelihood(Smoothing::PseudoCount(0.01)),
+        step: StepSize::Constant(1.0),
+        alpha: AlphaRule::Gamma { shape: 1.0, rate: 0.0 },
+        whole_corpus: true,
+        ..Self::G_OEM
+    };
 
     /// All methods with names, each next to one that it resembles.
     pub const NAMED: &'static [NamedMethod] = &[
@@ -198,6 +213,11 @@ impl Method {
             name: "batch-vem",
             summary: "reference: batch variational EM over the whole corpus, several passes",
             method: Self::BATCH_VEM,
+        },
+        NamedMethod {
+            name: "batch-gibbs",
+            summary: "reference: collapsed Gibbs sampling of the whole corpus, on one thread",
+            method: Self::BATCH_GIBBS,
         },
         NamedMethod {
             name: "mcem",
@@ -281,6 +301,29 @@ impl Method {
                 "use rb or counts",
             );
         }
+        if matches!(self.local, Local::CollapsedGibbs { .. }) {
+            if self.boost {
+                return refuse(
+                    "boost",
+                    "collapsed Gibbs sampling moves the topics with every token already",
+                    "leave boost off",
+                );
+            }
+            if !self.whole_corpus {
+                return refuse(
+                    "local",
+                    "collapsed Gibbs sampling of minibatches would forget one for the next",
+                    "use method batch-gibbs as it is, or --local gibbs",
+                );
+            }
+            if !matches!(self.global, TopicRule::MaximumLikelihood(Smoothing::PseudoCount(_))) {
+                return refuse(
+                    "global",
+                    "collapsed Gibbs sampling needs a prior on topics in the form of pseudo-counts",
+                    "leave the global rule to the method",
+                );
+            }
+        }
         self.global.validate()?;
         self.step.validate()?;
         self.alpha.validate()
@@ -342,6 +385,9 @@ mod tests {
             (Method { step: StepSize::PAPER, ..langevin }, "step"),
             (Method { alpha: AlphaRule::FixedPoint, ..langevin }, "alpha"),
             (Method { step: langevin.step, ..base }, "step"),
+            (Method { boost: true, ..Method::BATCH_GIBBS }, "boost"),
+            (Method { whole_corpus: false, ..Method::BATCH_GIBBS }, "local"),
+            (Method { global: share(0.1), ..Method::BATCH_GIBBS }, "global"),
             (
                 Method {
                     local: Local::MetropolisHastings { window: Window::Last, statistic: Statistic::InSweep },

@@ -7,7 +7,7 @@
 use crate::corpus::{Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
 use crate::model::alpha::{AlphaClamps, AlphaState};
-use crate::model::lda::{LdaState, Topics};
+use crate::model::lda::{LdaState, LogTopics, Topics};
 use crate::model::topics::{TopicAverage, TopicStats};
 use crate::new_file::NewFile;
 use crate::schedule::Step;
@@ -143,6 +143,11 @@ impl TopicModel {
     /// The parameters to use.
     pub fn topics(&self) -> Topics {
         self.settings.model().parameters(&self.learnt.state, &self.learnt.clock)
+    }
+
+    /// Logarithms of the topics for the evidence lower bound.
+    pub fn log_topics(&self) -> LogTopics {
+        self.settings.model().log_topics(&self.learnt.state, &self.learnt.clock)
     }
 
     /// Writes the file so that its place always holds the old or the new model, whole.

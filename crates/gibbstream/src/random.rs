@@ -24,6 +24,8 @@ pub enum Purpose {
     SyntheticDocument = 6,
     /// Noise of Langevin moves.
     Langevin = 7,
+    /// Document completion: the halves of a document and the topics of one of them.
+    Completion = 8,
 }
 
 /// The seed of a run.

@@ -39,7 +39,10 @@ pub enum StepSize {
         /// The random start weighs as much as this many minibatches.
         head_start: u64,
     },
-    /// `start (1 + i / delay)^-exponent`: the step of Langevin dynamics, which is not a weight.
+    /// `start (1 + i / delay)^-exponent`: the step of Langevin dynamics, which is not a weight. Update i counts
+    /// minibatches whatever their size. About constant for the first `delay` updates; an exponent in `(1/2, 1]`
+    /// lets the steps sum to infinity and their squares not, so that the noise of minibatches dies out against
+    /// the noise of the dynamics.
     Decay {
         /// The first step.
         start: f64,

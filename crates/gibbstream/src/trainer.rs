@@ -4,6 +4,7 @@ use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
 use crate::inference::LocalInference;
 use crate::inference::chain::Move;
+use crate::inference::collapsed::CollapsedGibbs;
 use crate::inference::gibbs::Gibbs;
 use crate::inference::mean_field::MeanField;
 use crate::method::{Local, Method};
@@ -145,7 +146,8 @@ impl Trainer {
             step: method.step,
             averaging: method.averaging,
             boost: method.boost,
-            batch: settings.batch as u64,
+            // The whole corpus is a full minibatch, however small.
+            batch: if method.whole_corpus { 1 } else { settings.batch as u64 },
             seed: settings.seed,
             threads,
         };
@@ -157,6 +159,11 @@ impl Trainer {
             }
             Local::MetropolisHastings { window, statistic } => {
                 let local = Gibbs { sweeps, window, statistic, transition: Move::MetropolisHastings };
+                Box::new(Online::new(model, local, run)?)
+            }
+            Local::CollapsedGibbs { window } => {
+                let prior = method.global.pseudo_count();
+                let local = CollapsedGibbs { sweeps, window, prior, vocabulary: settings.vocabulary };
                 Box::new(Online::new(model, local, run)?)
             }
             Local::MeanField => Box::new(Online::new(model, MeanField { iterations: sweeps }, run)?),

@@ -86,7 +86,7 @@ fn check(arg: &Arg, key: &str, value: &Value) -> anyhow::Result<String> {
         Value::Float(value) if !is_flag => value.to_string(),
         Value::String(value) if !is_flag => value.clone(),
         _ if is_flag => bail!("`{key}` is {value}; use true or false"),
-        _ => bail!("`{key}` is a {}; use a number or a string", value.type_str()),
+        _ => bail!("`{key}` is of type {}; use a number or a string", value.type_str()),
     };
     // A command line with nothing but this flag tells whether its value is acceptable, and if not, why.
     let alone = Command::new("config").no_binary_name(true).arg(arg.clone().required(false).global(false));

@@ -97,7 +97,17 @@ impl MethodArgs {
             Local::Gibbs { window, statistic } | Local::MetropolisHastings { window, statistic } => {
                 (window, statistic)
             }
-            Local::MeanField => (Window::LastQuarter, Statistic::RaoBlackwell),
+            Local::CollapsedGibbs { .. } if self.local.is_none() && self.statistic.is_none() => {
+                return Ok(own);
+            }
+            Local::CollapsedGibbs { .. } if self.local.is_none() => {
+                return Err(Error::setting(
+                    "--statistic",
+                    "collapsed Gibbs sampling of the whole corpus keeps counts",
+                    "leave it out, or use --method mcem",
+                ));
+            }
+            Local::MeanField | Local::CollapsedGibbs { .. } => (Window::LastQuarter, Statistic::RaoBlackwell),
         };
         let kept_window = if window == Window::Last { Window::LastQuarter } else { window };
         (window, statistic) = match self.statistic.as_deref() {
@@ -230,15 +240,12 @@ struct Boost(Option<bool>);
 
 impl clap::Args for Boost {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let flag = |name: &'static str, other: &'static str, help: &'static str| {
-            Arg::new(name).long(name).action(ArgAction::SetTrue).overrides_with(other).help(help)
+        let flag = |name: &'static str, help: &'static str| {
+            Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
         };
-        let boost = "Move the topics after every sweep of a minibatch [default: the method's]";
-        command.arg(flag("boost", "no-boost", boost)).arg(flag(
-            "no-boost",
-            "boost",
-            "Move the topics once per minibatch",
-        ))
+        command
+            .arg(flag("boost", "Move the topics after every sweep of a minibatch [default: the method's]"))
+            .arg(flag("no-boost", "Move the topics once per minibatch"))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -248,11 +255,12 @@ impl clap::Args for Boost {
 
 impl clap::FromArgMatches for Boost {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        // On the command line the last one counts; a variable comes before that, and a file before all.
         let directness = |flag: &str| {
             matches.get_flag(flag).then(|| match matches.value_source(flag) {
-                Some(ValueSource::CommandLine) => 2,
-                Some(ValueSource::EnvVariable) => 1,
-                _ => 0,
+                Some(ValueSource::CommandLine) => (2, matches.index_of(flag)),
+                Some(ValueSource::EnvVariable) => (1, None),
+                _ => (0, None),
             })
         };
         let (on, off) = (directness("boost"), directness("no-boost"));
@@ -288,6 +296,7 @@ impl From<&Method> for Parts {
             Local::Gibbs { window, statistic } => ("gibbs", Some((window, statistic))),
             Local::MetropolisHastings { window, statistic } => ("mh", Some((window, statistic))),
             Local::MeanField => ("mean-field", None),
+            Local::CollapsedGibbs { .. } => ("collapsed-gibbs", None),
         };
         let statistic = kept.map(|kept| match kept {
             (Window::Last, Statistic::Counts) => "last",

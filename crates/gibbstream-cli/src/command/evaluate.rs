@@ -5,6 +5,8 @@ use crate::args::General;
 use crate::args::input::InputArgs;
 use crate::output::{FAINT, Output, STRONG, count};
 use gibbstream::corpus::{StopWords, Tokenizer};
+use gibbstream::evaluation::completion::Completion;
+use gibbstream::evaluation::elbo::Elbo;
 use gibbstream::evaluation::{Estimator, Evaluation, Score, Scorer, Unigram};
 use gibbstream::model_file::TopicModel;
 use serde::Serialize;
@@ -16,6 +18,7 @@ Examples:
   gibbstream evaluate model.gbs held_out.jsonl.zst
   gibbstream evaluate model.gbs corpus/ --skip-docs 90000 --json
   gibbstream evaluate model.gbs corpus/ --estimator left-to-right     the estimator of the paper
+  gibbstream evaluate model.gbs corpus/ --elbo --completion
 
 Scores are in nats (natural logarithms). Text is cut into words as it was for training; words that the model does
 not know are left out and counted. The unigram baseline knows the word frequencies of the training documents and
@@ -36,6 +39,12 @@ pub struct EvaluateArgs {
     /// Particles per document; more are slower and more precise
     #[arg(long, value_name = "N", default_value_t = 20)]
     particles: usize,
+    /// Also the evidence lower bound of the documents, by mean field
+    #[arg(long)]
+    elbo: bool,
+    /// Also how well one half of each document predicts the other
+    #[arg(long)]
+    completion: bool,
 }
 
 #[derive(Serialize)]
@@ -46,6 +55,10 @@ struct Report<'a> {
     seed: u64,
     #[serde(flatten)]
     score: &'a Score,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elbo_per_document: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completion_log_likelihood_per_token: Option<f64>,
 }
 
 /// Runs the command.
@@ -58,7 +71,11 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
     };
     evaluation.validate()?;
     let model = TopicModel::load(&args.model)?;
-    let inputs = args.input.with(tokenizer_of(&model))?.resolve()?;
+    let mut inputs = args.input.with(tokenizer_of(&model))?.resolve()?;
+    if (args.elbo || args.completion) && inputs.is_read_once() {
+        output.note("each kind of score reads the documents once: standard input is copied to a temporary file");
+        inputs.spool()?;
+    }
     let (topics, unigram) = (model.topics(), Unigram::from_counts(model.learnt.word_counts.clone()));
     output.progress.start("scoring", "documents", inputs.expected_documents());
     let mut done = 0;
@@ -71,6 +88,12 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
     )?;
     output.progress.finish();
     warn_about(&score, output);
+    let documents = || inputs.documents(&model.vocabulary);
+    let (seed, threads) = (general.seed, general.threads);
+    let elbo = args.elbo.then(|| Elbo { threads, ..Elbo::default() }.score(&model.log_topics(), documents()));
+    let completion = args
+        .completion
+        .then(|| Completion { seed, threads, ..Completion::default() }.score(&topics, documents()));
     let hash = model.learnt.hash();
     let report = Report {
         schema: "gibbstream/evaluate/1",
@@ -78,6 +101,10 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
         method: &model.settings.name,
         seed: general.seed.0,
         score: &score,
+        elbo_per_document: elbo.transpose()?.map(|score| score.elbo_per_document),
+        completion_log_likelihood_per_token: completion
+            .transpose()?
+            .and_then(|score| score.completion_log_likelihood_per_token),
     };
     if output.json {
         output.print_json(&report)?
@@ -114,11 +141,15 @@ fn table(report: &Report<'_>) -> String {
     let optional = |value: Option<f64>, digits: usize| {
         value.map_or("undefined (no tokens)".to_owned(), |value| format!("{value:.digits$}"))
     };
+    let further = |name: &str, value: Option<f64>, digits: usize| {
+        value.map_or(String::new(), |value| format!("{name:28} {value:.digits$} nats\n"))
+    };
     format!(
         "{STRONG}log-perplexity per document  {:.2}{error}{STRONG:#} nats {FAINT}(lower is better){FAINT:#}\n\
          unigram baseline             {:.2} nats\n\
          log-likelihood per token     {} nats\n\
          perplexity                   {}\n\
+         {}{}\
          documents                    {}\n\
          tokens                       {} ({} outside of the vocabulary left out)\n\
          estimator                    {} with {} particles, seed {}\n\
@@ -127,6 +158,8 @@ fn table(report: &Report<'_>) -> String {
         score.unigram_log_perplexity_per_document,
         optional(score.log_likelihood_per_token, 4),
         optional(score.perplexity, 1),
+        further("ELBO per document", report.elbo_per_document, 2),
+        further("completion per token", report.completion_log_likelihood_per_token, 4),
         count(score.documents),
         count(score.tokens),
         count(score.out_of_vocabulary_tokens),

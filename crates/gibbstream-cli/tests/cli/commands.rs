@@ -82,7 +82,7 @@ fn evaluate_beats_the_unigram_baseline() {
 #[test]
 fn evaluate_warns_about_a_model_that_is_worse_than_word_frequencies() {
     let folder = Folder::with_corpora();
-    folder.write("one.txt", "plot plot plot plot\n".repeat(40) + &"novel novel novel\n".repeat(2));
+    folder.write("one.txt", "plot plot plot plot\nnovel novel novel novel\n".repeat(100));
     folder.write("mixed.txt", "plot novel plot novel plot novel\n".repeat(5));
     folder.train("one.txt --topics 2 --alpha fixed=0.001 --out one.gbs");
     let ran = run(&folder, "evaluate one.gbs mixed.txt --json").ok();

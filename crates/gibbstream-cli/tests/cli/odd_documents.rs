@@ -50,7 +50,7 @@ fn documents_of_one_token() {
 #[test]
 fn a_document_of_a_million_tokens() {
     let folder = Folder::new();
-    let long: String = (0..1_000_000).map(|token| format!("w{} ", token * token % 997)).collect();
+    let long: String = (0..1_000_000_u64).map(|token| format!("w{} ", token * token % 997)).collect();
     folder.write("long.txt", format!("{long}\nw1 w2 w3\n"));
     let report = run(&folder, "train long.txt --topics 3 --sweeps 2 --json --out m.gbs").ok().json();
     assert_eq!(report["tokens"], 1_000_003);

@@ -156,6 +156,7 @@ impl ResolvedInputs {
     }
 
     /// The same inputs with another range of documents; what is spooled is spooled for both.
+    #[must_use]
     pub fn range(&self, skip: u64, limit: Option<u64>) -> Self {
         let Selection { inputs, tokenizer, fields, .. } = &*self.selection;
         let selection = Selection {

@@ -4,22 +4,24 @@
 //! the tokens and the proportions of the document summed out (algorithms.md 5). The sum is intractable;
 //! [`sequential`] estimates it, document by document. A document's estimate depends on its words, the seed and
 //! the topics alone: order, company and threads do not change a bit of it, so two models can be compared on
-//! the same documents pair by pair.
+//! the same documents pair by pair. Two cheaper measures stand beside it: [`elbo`], a lower bound of `log p(X)`,
+//! and [`completion`], the likelihood of one half of each document given the other.
 
+pub mod completion;
+pub mod elbo;
 pub mod sequential;
+mod stream;
 mod unigram;
 
 pub use unigram::Unigram;
 
-use crate::corpus::{Document, Minibatch};
+use crate::corpus::Document;
 use crate::error::{Error, Result};
 use crate::model::lda::Topics;
 use crate::model::view::TopicView;
 use crate::random::Seed;
-use rayon::ThreadPool;
-use rayon::prelude::*;
 use sequential::{Particles, Sequential};
-use std::sync::{Mutex, PoisonError};
+use stream::{Held, Sums, Workers};
 
 /// An estimator of log p(X).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -143,8 +145,7 @@ pub struct Scorer<'a> {
     evaluation: Evaluation,
     topics: &'a Topics,
     unigram: &'a Unigram,
-    pool: ThreadPool,
-    spare: Mutex<Vec<Particles>>,
+    workers: Workers<Particles>,
 }
 
 impl<'a> Scorer<'a> {
@@ -156,11 +157,8 @@ impl<'a> Scorer<'a> {
             let problem = format!("the baseline counts {unigram} words but the topics know {topics}");
             return Err(Error::setting("unigram", problem, "take both from the same model"));
         }
-        let threads = evaluation.threads.max(1);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-            Error::setting("threads", format!("cannot start {threads} threads: {error}"), "ask for fewer")
-        })?;
-        Ok(Self { evaluation, topics, unigram, pool, spare: Mutex::default() })
+        let workers = Workers::new(evaluation.threads, topics.vocabulary())?;
+        Ok(Self { evaluation, topics, unigram, workers })
     }
 
     /// Scores all documents.
@@ -175,118 +173,47 @@ impl<'a> Scorer<'a> {
         documents: impl IntoIterator<Item = Result<Document>>,
         mut each: impl FnMut(&Document, &DocumentScore),
     ) -> Result<Score> {
-        // No result depends on which documents share a chunk, so its size is free to suit the machine.
-        let size = 64.max(8 * self.pool.current_num_threads());
-        let mut documents = documents.into_iter();
-        let (mut sums, mut chunk, mut view) = (Sums::default(), Vec::new(), TopicView::default());
-        loop {
-            chunk.clear();
-            for document in documents.by_ref().take(size) {
-                chunk.push(self.known_part(document?));
-            }
-            if chunk.is_empty() {
-                return sums.score(&self.evaluation);
-            }
-            let scores = self.score_chunk(&chunk, &mut view);
-            for (document, score) in chunk.iter().zip(&scores) {
-                sums.add(score);
+        let (mut sums, mut unigram) = (Sums::default(), 0.0);
+        self.workers.run(
+            documents,
+            |batch, view| self.topics.view(batch, view),
+            |view, held, particles| DocumentScore {
+                tokens: held.document.tokens(),
+                out_of_vocabulary_tokens: held.document.out_of_vocabulary,
+                log_likelihood: self.log_likelihood(view, held, particles),
+                unigram_log_likelihood: self.unigram.log_likelihood(held.document),
+            },
+            |document, score| {
+                sums.add(document, score.log_likelihood);
+                unigram += score.unigram_log_likelihood;
                 each(document, score);
-            }
-        }
-    }
-
-    /// The document without tokens of words that the topics do not know.
-    fn known_part(&self, mut document: Document) -> Document {
-        let vocabulary = self.topics.vocabulary();
-        let known = document.words.partition_point(|&(word, _)| (word as usize) < vocabulary);
-        let unknown = document.words.drain(known..).map(|(_, count)| u64::from(count)).sum::<u64>();
-        document.out_of_vocabulary += unknown;
-        document
-    }
-
-    fn score_chunk(&self, documents: &[Document], view: &mut TopicView) -> Vec<DocumentScore> {
-        let batch = Minibatch::new(documents, 0, 0);
-        self.pool.install(|| {
-            self.topics.view(&batch, view);
-            let view = &*view;
-            documents
-                .par_iter()
-                .with_max_len(1)
-                .enumerate()
-                .map(|(index, document)| DocumentScore {
-                    tokens: document.tokens(),
-                    out_of_vocabulary_tokens: document.out_of_vocabulary,
-                    log_likelihood: self.log_likelihood(view, &batch, index),
-                    unigram_log_likelihood: self.unigram.log_likelihood(document),
-                })
-                .collect()
+            },
+        )?;
+        let mean = sums.mean()?;
+        let per_token = (sums.tokens > 0).then(|| sums.total / sums.tokens as f64);
+        Ok(Score {
+            estimator: self.evaluation.estimator,
+            particles: self.evaluation.particles,
+            documents: sums.documents,
+            tokens: sums.tokens,
+            out_of_vocabulary_tokens: sums.out_of_vocabulary_tokens,
+            // Subtracted from 0 so that empty documents alone give 0, not -0.
+            log_perplexity_per_document: 0.0 - mean,
+            standard_error: sums.standard_error(),
+            log_likelihood_per_token: per_token,
+            perplexity: per_token.map(|per_token| libm::exp(-per_token)),
+            unigram_log_perplexity_per_document: 0.0 - unigram / sums.documents as f64,
         })
     }
 
-    fn log_likelihood(&self, view: &TopicView, batch: &Minibatch, index: usize) -> f64 {
-        let document = batch.document(index);
+    fn log_likelihood(&self, view: &TopicView, held: &Held<'_>, particles: &mut Particles) -> f64 {
         // The view lets a word without any weight say nothing about topics; here it says that p(X) = 0.
         let impossible =
             |word: u32| self.topics.row(word).iter().zip(view.alpha()).all(|(p, a)| p * a <= 0.0);
-        if view.unseen() > 0 && document.iter().any(|entry| impossible(batch.words()[entry.word as usize])) {
+        if view.unseen() > 0 && held.document.words.iter().any(|&(word, _)| impossible(word)) {
             return f64::NEG_INFINITY;
         }
-        let Evaluation { estimator, particles, seed, .. } = self.evaluation;
-        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = spare().pop();
-        let mut mine = taken.unwrap_or_default();
-        let sequential = Sequential::new(estimator, particles);
-        let result = sequential.log_likelihood(view, document, seed, batch.content_key(index), &mut mine);
-        spare().push(mine);
-        result
-    }
-}
-
-/// Sums over documents, in their order.
-#[derive(Default)]
-struct Sums {
-    documents: u64,
-    tokens: u64,
-    out_of_vocabulary_tokens: u64,
-    log_likelihood: f64,
-    unigram_log_likelihood: f64,
-    /// Mean of the log-likelihoods so far, and the sum of their squared distances from it (Welford).
-    mean: f64,
-    squares: f64,
-}
-
-impl Sums {
-    fn add(&mut self, score: &DocumentScore) {
-        self.documents += 1;
-        self.tokens += score.tokens;
-        self.out_of_vocabulary_tokens += score.out_of_vocabulary_tokens;
-        self.log_likelihood += score.log_likelihood;
-        self.unigram_log_likelihood += score.unigram_log_likelihood;
-        let distance = score.log_likelihood - self.mean;
-        self.mean += distance / self.documents as f64;
-        self.squares += distance * (score.log_likelihood - self.mean);
-    }
-
-    fn score(&self, evaluation: &Evaluation) -> Result<Score> {
-        if self.documents == 0 {
-            let advice = "give at least one held-out document";
-            return Err(Error::setting("documents", "there is none to evaluate", advice));
-        }
-        let documents = self.documents as f64;
-        let variance = self.squares / (documents - 1.0);
-        let per_token = (self.tokens > 0).then(|| self.log_likelihood / self.tokens as f64);
-        Ok(Score {
-            estimator: evaluation.estimator,
-            particles: evaluation.particles,
-            documents: self.documents,
-            tokens: self.tokens,
-            out_of_vocabulary_tokens: self.out_of_vocabulary_tokens,
-            // Subtracted from 0 so that empty documents alone give 0, not -0.
-            log_perplexity_per_document: 0.0 - self.log_likelihood / documents,
-            standard_error: Some((variance / documents).sqrt()).filter(|error| error.is_finite()),
-            log_likelihood_per_token: per_token,
-            perplexity: per_token.map(|per_token| libm::exp(-per_token)),
-            unigram_log_perplexity_per_document: 0.0 - self.unigram_log_likelihood / documents,
-        })
+        let Evaluation { estimator, particles: count, seed, .. } = self.evaluation;
+        Sequential::new(estimator, count).log_likelihood(view, held.entries(), seed, held.key(), particles)
     }
 }

@@ -36,6 +36,18 @@ pub enum Window {
     Last,
 }
 
+impl Window {
+    /// How many of so many sweeps are kept.
+    pub fn kept(self, sweeps: usize) -> usize {
+        let kept = match self {
+            Self::LastQuarter => sweeps / 4,
+            Self::LastHalf => sweeps / 2,
+            Self::Last => 1,
+        };
+        kept.max(1)
+    }
+}
+
 /// What is kept of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -81,12 +93,7 @@ where
     }
 
     fn first_kept(&self) -> usize {
-        let kept = match self.window {
-            Window::LastQuarter => self.sweeps / 4,
-            Window::LastHalf => self.sweeps / 2,
-            Window::Last => 1,
-        };
-        self.sweeps - kept.max(1)
+        self.sweeps - self.window.kept(self.sweeps)
     }
 
     /// Every token starts in a topic drawn by its word alone.

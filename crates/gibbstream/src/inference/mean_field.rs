@@ -1,19 +1,21 @@
 //! Mean-field variational inference: the E-step of V-OEM, OLDA and their kin (algorithms.md 3.3, 8.6).
 //!
 //! The distribution of each token's topic is never stored: with `t_k = exp(digamma(gamma_k))` it is
-//! `t_k phi_kw / norm_w`, the same for all tokens of a word.
+//! `t_k phi_kw / norm_w`, the same for all tokens of a word. A factor common to all `t_k` cancels.
 
 use super::collect::{self, Kept};
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
-use crate::math::{digamma, dot, exp_digamma};
+use crate::math::{digamma, dot, exp_digamma, ln_gamma, log_sum_exp};
 use crate::model::LatentModel;
 use crate::model::lda::TopicExpectation;
 use crate::model::view::TopicView;
 use crate::random::Stream;
 
 /// Guards against words without any weight.
-const TINY: f64 = 1e-100;
+const TINY: f64 = 1e-280;
+/// Where no `gamma_k` is larger, `exp(digamma(gamma_k))` comes near to underflow (at 1.3e-3 it has none left).
+const SMALL_GAMMA: f64 = 0.05;
 
 /// Coordinate ascent, a fixed number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +29,7 @@ pub struct MeanField {
 pub struct Variational {
     /// Dirichlet parameter of the topic proportions.
     pub gamma: Vec<f64>,
-    /// `exp(digamma(gamma_k))` of the gamma that the token distributions were computed with.
+    /// `exp(digamma(gamma_k))` of the gamma that the token distributions were computed with, up to a common factor.
     spread: Vec<f64>,
     /// Per word of the document, `count / norm`.
     ratios: Vec<f64>,
@@ -46,8 +48,7 @@ impl Variational {
     /// One round of coordinate ascent. `rows` holds the weights of the document's words, one after another.
     pub fn iterate(&mut self, view: &TopicView, document: &[Entry], rows: &[f64]) {
         let topics = view.topics();
-        self.spread.clear();
-        self.spread.extend(self.gamma.iter().map(|&gamma| exp_digamma(gamma)));
+        self.spread_out();
         self.ratios.clear();
         self.gamma.fill(0.0);
         for (entry, row) in document.iter().zip(rows.chunks_exact(topics)) {
@@ -60,6 +61,45 @@ impl Variational {
         for ((gamma, spread), alpha) in self.gamma.iter_mut().zip(&self.spread).zip(view.alpha()) {
             *gamma = alpha + spread * *gamma;
         }
+    }
+
+    /// Computes `spread` from `gamma`.
+    fn spread_out(&mut self) {
+        let (gamma, spread) = (&self.gamma, &mut self.spread);
+        spread.clear();
+        if gamma.iter().any(|&gamma| gamma > SMALL_GAMMA) {
+            spread.extend(gamma.iter().map(|&gamma| exp_digamma(gamma)));
+        } else {
+            // A short document among many topics: the largest becomes 1, or the document would lose its mass.
+            let largest = digamma(gamma.iter().copied().fold(0.0, f64::max));
+            spread.extend(gamma.iter().map(|&gamma| libm::exp(digamma(gamma) - largest)));
+        }
+    }
+
+    /// The evidence lower bound of the document with the best token distributions for the present `gamma`
+    /// (equation 8 of algorithms.md 3.3); `rows` as in [`Self::iterate`].
+    pub fn bound(&self, view: &TopicView, document: &[Entry], rows: &[f64]) -> f64 {
+        let total: f64 = self.gamma.iter().sum();
+        let log_theta: Vec<f64> = self.gamma.iter().map(|&gamma| digamma(gamma) - digamma(total)).collect();
+        let largest = log_theta.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let theta: Vec<f64> = log_theta.iter().map(|value| libm::exp(value - largest)).collect();
+        let mut bound = ln_gamma(view.alpha_sum()) - ln_gamma(total);
+        for ((&gamma, &alpha), log_theta) in self.gamma.iter().zip(view.alpha()).zip(&log_theta) {
+            bound += (alpha - gamma) * log_theta + ln_gamma(gamma) - ln_gamma(alpha);
+        }
+        for (entry, row) in document.iter().zip(rows.chunks_exact(view.topics())) {
+            let sum = dot(row, &theta);
+            let log_sum = if sum > 1e-200 {
+                libm::log(sum) + largest
+            } else {
+                // The products underflow, their logarithms do not.
+                log_sum_exp(
+                    &row.iter().zip(&log_theta).map(|(row, log)| libm::log(*row) + log).collect::<Vec<_>>(),
+                )
+            };
+            bound += f64::from(entry.count) * log_sum;
+        }
+        bound
     }
 }
 

@@ -1,6 +1,7 @@
 //! Local inference: the expected statistics of one observation, with the parameters held fixed.
 
 pub mod chain;
+pub mod collapsed;
 mod collect;
 pub mod exact;
 pub mod gibbs;

@@ -98,9 +98,12 @@ impl AlphaState {
             }
             AlphaRule::Gamma { shape, rate } => {
                 let documents = step.seen as f64;
-                for (alpha, usage) in self.alpha.iter_mut().zip(&self.usage) {
-                    *alpha = ((shape - 1.0) / documents + usage) / (rate / documents + self.length);
-                }
+                let length = rate / documents + self.length;
+                if length > 0.0 {
+                    for (alpha, usage) in self.alpha.iter_mut().zip(&self.usage) {
+                        *alpha = ((shape - 1.0) / documents + usage) / length;
+                    }
+                } // else no token and no prior says anything about alpha
             }
         }
         self.clamp(floor);

@@ -97,7 +97,56 @@ impl Topics {
     }
 }
 
+/// Logarithms of topics, as the evidence lower bound uses them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogTopics {
+    /// Word-major: `log_weights[word * topics + k]`.
+    pub log_weights: Vec<f64>,
+    /// Dirichlet parameter of the topic proportions.
+    pub alpha: Vec<f64>,
+}
+
+impl LogTopics {
+    /// Number of topics.
+    pub fn topics(&self) -> usize {
+        self.alpha.len()
+    }
+
+    /// Size of the vocabulary.
+    pub fn vocabulary(&self) -> usize {
+        self.log_weights.len() / self.alpha.len()
+    }
+
+    /// Logarithms of the weights of one word in all topics.
+    pub fn row(&self, word: u32) -> &[f64] {
+        &self.log_weights[word as usize * self.topics()..][..self.topics()]
+    }
+}
+
+impl From<Topics> for LogTopics {
+    fn from(topics: Topics) -> Self {
+        let Topics { beta: mut log_weights, alpha } = topics;
+        log_weights.par_iter_mut().with_min_len(1024).for_each(|value| *value = libm::log(*value));
+        Self { log_weights, alpha }
+    }
+}
+
 impl Lda {
+    /// What the evidence lower bound is computed with: `E[log beta]` of the last posterior under a Bayesian rule,
+    /// otherwise the logarithms of [`Self::parameters`].
+    pub fn log_topics(&self, state: &LdaState, step: &Step) -> LogTopics {
+        let counts = &state.counts;
+        let rule = self.rule.log_weights(counts.scale(), counts.scaled_totals(), self.vocabulary, step);
+        let Some(log_weight) = rule else { return self.parameters(state, step).into() };
+        let mut log_weights = vec![0.0; self.vocabulary * self.topics];
+        log_weights.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
+            for (k, (value, scaled)) in row.iter_mut().zip(counts.scaled_row(word as u32)).enumerate() {
+                *value = log_weight(k, *scaled);
+            }
+        });
+        LogTopics { log_weights, alpha: state.alpha.alpha.clone() }
+    }
+
     /// The parameters that a state stands for after `step`: the mean of the remembered ones if there is one, else the last.
     pub fn parameters(&self, state: &LdaState, step: &Step) -> Topics {
         let map = self.probabilities(state, step);

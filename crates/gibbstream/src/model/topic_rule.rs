@@ -37,7 +37,7 @@ pub enum TopicRule {
 pub enum Smoothing {
     /// This share of every topic is spread evenly over the vocabulary.
     Share(f64),
-    /// This many tokens of every word are added to the counts of all documents seen.
+    /// This many tokens of every word are added to the counts of all documents that they stand for.
     PseudoCount(f64),
 }
 
@@ -62,12 +62,22 @@ impl Population {
     }
 }
 
+/// A topic with no more tokens than this has none: its counts have no digits left to divide by.
+const NO_TOKENS: f64 = 1e-290;
+
 /// The map from a row of scaled counts to the weights that local inference reads.
 pub(crate) enum WeightMap {
     /// The probabilities themselves.
     Affine(Affine),
     /// `exp E[log beta]`: `exp(digamma(prior + documents * scaled) - digamma(sum_k))`.
-    ExpDigamma { prior: f64, documents: f64, sums: Vec<f64>, inverse_norms: Vec<f64> },
+    ExpDigamma {
+        prior: f64,
+        documents: f64,
+        sums: Vec<f64>,
+        inverse_norms: Vec<f64>,
+        /// Whether no sum is so tiny that its norm underflows.
+        normal: bool,
+    },
 }
 
 impl WeightMap {
@@ -89,11 +99,11 @@ impl WeightMap {
                     *value = *value * factor + offset;
                 }
             }
-            Self::ExpDigamma { prior, documents, sums, inverse_norms } => {
+            Self::ExpDigamma { prior, documents, sums, inverse_norms, normal } => {
                 for value in row.iter_mut() {
                     *value = parameter(*prior, *documents, *value);
                 }
-                if row.iter().any(|&value| value > 0.1) {
+                if *normal && row.iter().any(|&value| value > 0.1) {
                     for (value, inverse) in row.iter_mut().zip(inverse_norms) {
                         *value = exp_digamma(*value) * inverse;
                     }
@@ -105,7 +115,7 @@ impl WeightMap {
     }
 }
 
-/// Where every parameter is tiny the weights would underflow; a factor common to all topics of a word cancels in
+/// Where every parameter is tiny, or the sum of a topic is, the weights would underflow; a factor common to all topics of a word cancels in
 /// local inference, so the largest becomes 1.
 #[cold]
 fn exp_digamma_of_tiny(row: &mut [f64], sums: &[f64]) {
@@ -127,17 +137,17 @@ impl TopicRule {
         let uniform = 1.0 / words as f64;
         let topics = totals.len();
         let pair = |total: f64| match *self {
-            Self::MaximumLikelihood(Smoothing::Share(share)) if total > 0.0 => {
+            Self::MaximumLikelihood(Smoothing::Share(share)) if total > NO_TOKENS => {
                 ((1.0 - share) / total, share * uniform)
             }
-            Self::MaximumLikelihood(Smoothing::PseudoCount(count)) if total > 0.0 => {
-                with_prior(count / ((step.head_start + step.seen).max(1) as f64 * scale), total, words)
+            Self::MaximumLikelihood(Smoothing::PseudoCount(count)) if total > NO_TOKENS => {
+                with_prior(count / (documents_behind(step) * scale), total, words)
             }
             Self::Bayes { prior, population } => {
                 let prior = prior.unwrap_or(1.0 / topics as f64);
                 with_prior(prior / (population.documents(step) * scale), total, words)
             }
-            Self::Langevin { .. } if total > 0.0 => (1.0 / total, 0.0),
+            Self::Langevin { .. } if total > NO_TOKENS => (1.0 / total, 0.0),
             _ => (0.0, uniform),
         };
         let (factors, offsets) = totals.iter().map(|&total| pair(total)).unzip();
@@ -153,10 +163,27 @@ impl TopicRule {
                 let sum = |&total: &f64| parameter(words as f64 * prior, documents, total);
                 let sums: Vec<f64> = totals.iter().map(sum).collect();
                 let inverse_norms = sums.iter().map(|&sum| 1.0 / exp_digamma(sum)).collect();
-                WeightMap::ExpDigamma { prior, documents, sums, inverse_norms }
+                let normal = sums.iter().all(|&sum| sum > 0.1);
+                WeightMap::ExpDigamma { prior, documents, sums, inverse_norms, normal }
             }
             _ => WeightMap::Affine(self.probabilities(scale, totals, words, step)),
         }
+    }
+
+    /// The map from (topic, scaled count) to `E[log beta]`; `None` if the topics have no distribution.
+    pub(crate) fn log_weights(
+        &self,
+        scale: f64,
+        totals: &[f64],
+        words: usize,
+        step: &Step,
+    ) -> Option<impl Fn(usize, f64) -> f64 + Sync + use<>> {
+        let Self::Bayes { prior, population } = *self else { return None };
+        let prior = prior.unwrap_or(1.0 / totals.len() as f64);
+        let documents = population.documents(step) * scale;
+        let sum = |&total: &f64| digamma(parameter(words as f64 * prior, documents, total));
+        let log_norms: Vec<f64> = totals.iter().map(sum).collect();
+        Some(move |k: usize, scaled: f64| digamma(parameter(prior, documents, scaled)) - log_norms[k])
     }
 
     /// Moves the counts: by blending, or by a Langevin step that treats them as unnormalised topics.
@@ -173,6 +200,14 @@ impl TopicRule {
                 langevin_move(counts, step, fresh, words, prior, population.documents(step), seed);
             }
             _ => counts.blend(step.rho, words, &fresh.counts, &fresh.totals),
+        }
+    }
+
+    /// Tokens of every word that are added to the counts of all documents; 0 for rules that do not add any.
+    pub fn pseudo_count(&self) -> f64 {
+        match *self {
+            Self::MaximumLikelihood(Smoothing::PseudoCount(count)) => count,
+            _ => 0.0,
         }
     }
 
@@ -218,6 +253,12 @@ impl TopicRule {
     }
 }
 
+/// Number of documents that the running counts are the mean of; a step of weight 1 has forgotten all but its own.
+fn documents_behind(step: &Step) -> f64 {
+    let documents = if step.rho >= 1.0 { step.batch } else { step.head_start + step.seen };
+    documents.max(1) as f64
+}
+
 /// Factor and offset of `(scaled + prior) / (total + words * prior)`.
 fn with_prior(prior: f64, total: f64, words: usize) -> (f64, f64) {
     let factor = 1.0 / (total + words as f64 * prior);
@@ -225,7 +266,14 @@ fn with_prior(prior: f64, total: f64, words: usize) -> (f64, f64) {
 }
 
 /// One step of `theta <- |theta + eps (prior - theta + D (n_kw - n_k phi_kw)) + sqrt(2 eps theta) xi|`
-/// (algorithms.md 3.10). Every number of every topic moves at every step: the noise is part of the method.
+/// (algorithms.md 3.10), where `eps` is the step of [`StepSize::Decay`]: half of the step of Patterson and Teh,
+/// whose drift has a factor 1/2. Every number of every topic moves at every step: the noise is part of the method.
+///
+/// With counts held fixed and small steps, `phi` settles in Dirichlet(prior + D n) and `sum(theta)`, independent of
+/// it, in Gamma(V prior, 1). The bias is of the order of `eps`, and larger for priors far below 1, where the
+/// reflection at 0 is felt.
+///
+/// [`StepSize::Decay`]: crate::schedule::StepSize::Decay
 fn langevin_move(
     theta: &mut TopicStats,
     step: &Step,

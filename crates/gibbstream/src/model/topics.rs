@@ -11,6 +11,9 @@ const SMALLEST_SCALE: f64 = 1e-100;
 /// With averaging, sums of factors must not lose their late terms against early ones.
 const SMALLEST_SCALE_AVERAGING: f64 = 1e-6;
 
+/// With averaging, new counts of a topic are not larger than this times what the lazy sums hold it to be.
+const LARGEST_JUMP: f64 = 1e8;
+
 /// Running mean of the expected counts, word by word.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopicStats {
@@ -122,6 +125,9 @@ impl TopicStats {
         } else {
             self.scale *= 1.0 - rho;
             self.touched = None;
+            if self.jumps(rho / self.scale, fresh_totals) {
+                self.rebase();
+            }
         }
         let weight = rho / self.scale;
         let settled =
@@ -134,6 +140,13 @@ impl TopicStats {
         if self.scale < smallest {
             self.rebase();
         }
+    }
+
+    /// Whether a topic is about to grow so much that its part of the running mean, which is then a difference of
+    /// large numbers, would lose its digits: one that had next to nothing since a step of weight 1.
+    fn jumps(&self, weight: f64, fresh_totals: &[f64]) -> bool {
+        let large = |(factor, fresh): (&f64, &f64)| weight * fresh * factor > LARGEST_JUMP;
+        self.average.as_ref().is_some_and(|average| average.factors.iter().zip(fresh_totals).any(large))
     }
 
     /// Replaces every row, for a state that does not move by blending: `change(word, row)`.

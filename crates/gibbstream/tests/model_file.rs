@@ -1,0 +1,170 @@
+//! Model files: what is written comes back, and nothing else is accepted.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use gibbstream::Error;
+use gibbstream::averaging::Averaging;
+use gibbstream::corpus::{Document, Minibatch, Tokenizer, Vocabulary};
+use gibbstream::method::Method;
+use gibbstream::model_file::{Event, TopicModel};
+use gibbstream::random::Seed;
+use gibbstream::trainer::{Settings, Trainer};
+use std::path::Path;
+
+fn documents() -> Vec<Document> {
+    [&[0, 0, 1][..], &[1, 2, 2], &[], &[0, 2]].iter().map(|tokens| Document::from_tokens(tokens)).collect()
+}
+
+fn settings(method: Method) -> Settings {
+    Settings { name: "g-oem".to_string(), method, topics: 2, vocabulary: 3, batch: 4, seed: Seed(7) }
+}
+
+fn model(method: Method, updates: u64) -> TopicModel {
+    let mut trainer = Trainer::new(settings(method), 1).unwrap();
+    for update in 0..updates {
+        trainer.partial_fit(&Minibatch::new(&documents(), 4 * update, 0)).unwrap();
+    }
+    TopicModel {
+        settings: trainer.settings().clone(),
+        learnt: trainer.learnt().unwrap(),
+        vocabulary: Vocabulary::new(["über", "naïve", "third"]).unwrap(),
+        tokenizer: Some(Tokenizer::default()),
+        history: vec![Event {
+            version: "0.1.0".to_string(),
+            action: "train".to_string(),
+            inputs: vec!["a \"quoted\" name.txt".to_string()],
+            documents: 4 * updates,
+            tokens: 8 * updates,
+        }],
+    }
+}
+
+fn averaged() -> Method {
+    Method { averaging: Averaging::Uniform, ..Method::G_OEM }
+}
+
+fn saved(model: &TopicModel, folder: &Path) -> Vec<u8> {
+    let path = folder.join("model.gbs");
+    model.save(&path).unwrap();
+    std::fs::read(path).unwrap()
+}
+
+fn load(bytes: &[u8], folder: &Path) -> Result<TopicModel, Error> {
+    let path = folder.join("changed.gbs");
+    std::fs::write(&path, bytes).unwrap();
+    TopicModel::load(&path)
+}
+
+#[test]
+fn a_model_comes_back_with_every_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    for method in [Method::G_OEM, averaged(), Method::SPLDA, Method::OLDA.with_population(100.0)] {
+        let model = model(method, 3);
+        saved(&model, folder.path());
+        let back = TopicModel::load(&folder.path().join("model.gbs")).unwrap();
+        assert_eq!(back.settings, model.settings);
+        assert_eq!(back.vocabulary, model.vocabulary);
+        assert_eq!(back.tokenizer, model.tokenizer);
+        assert_eq!(back.history, model.history);
+        assert_eq!(back.learnt.hash(), model.learnt.hash());
+        assert_eq!(back.topics(), model.topics());
+    }
+}
+
+#[test]
+fn the_same_model_gives_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(saved(&model(averaged(), 3), folder.path()), saved(&model(averaged(), 3), folder.path()));
+}
+
+#[test]
+fn learning_goes_on_from_a_file_as_if_nothing_had_happened() {
+    let folder = tempfile::tempdir().unwrap();
+    for method in [Method::G_OEM, averaged(), Method::SVB] {
+        let half = model(method, 2);
+        saved(&half, folder.path());
+        let back = TopicModel::load(&folder.path().join("model.gbs")).unwrap();
+        let mut trainer = Trainer::resume(back.settings, back.learnt, 2).unwrap();
+        for update in 2..5 {
+            trainer.partial_fit(&Minibatch::new(&documents(), 4 * update, 0)).unwrap();
+        }
+        assert_eq!(trainer.learnt().unwrap().hash(), model(method, 5).learnt.hash());
+    }
+}
+
+#[test]
+fn every_changed_byte_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = TopicModel { tokenizer: None, ..model(averaged(), 2) };
+    let mut bytes = saved(&model, folder.path());
+    assert!(load(&bytes, folder.path()).is_ok());
+    for place in 0..bytes.len() {
+        // One bit, and all of them.
+        for change in [1 << (place % 8), 255] {
+            bytes[place] ^= change;
+            let error = load(&bytes, folder.path()).unwrap_err();
+            assert!(matches!(error, Error::ModelFile { .. }), "byte {place} ^ {change}: {error}");
+            assert!(error.to_string().contains("changed.gbs: not a usable model file: "), "{error}");
+            bytes[place] ^= change;
+        }
+    }
+}
+
+#[test]
+fn every_truncation_and_anything_appended_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = saved(&model(Method::G_OEM, 2), folder.path());
+    for length in 0..bytes.len() {
+        assert!(
+            matches!(load(&bytes[..length], folder.path()), Err(Error::ModelFile { .. })),
+            "{length} bytes"
+        );
+    }
+    bytes.push(0);
+    assert!(matches!(load(&bytes, folder.path()), Err(Error::ModelFile { .. })));
+}
+
+/// Puts a right checksum on changed bytes, so that what lies behind it is tested too.
+fn sign(bytes: &mut [u8]) {
+    let marker = br#"\"checksum\":\""#;
+    let at = bytes.windows(marker.len()).position(|window| window == marker).unwrap() + marker.len();
+    bytes[at..at + 64].fill(b'0');
+    let checksum = blake3::hash(bytes).to_hex();
+    bytes[at..at + 64].copy_from_slice(checksum.as_bytes());
+}
+
+fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+    let mut bytes = bytes.to_vec();
+    bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+    sign(&mut bytes);
+    bytes
+}
+
+#[test]
+fn files_with_a_right_checksum_but_wrong_content_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = saved(&model(Method::G_OEM, 2), folder.path());
+    for (from, to, reason) in [
+        (r#"\"version\":1}"#, r#"\"version\":2}"#, "its layout has version 2, this release reads 1"),
+        (r#"\"topics\":2"#, r#"\"topics\":3"#, "array 'counts' is F64 [3, 2] instead of F64 [3, 3]"),
+        (r#"\"topics\":2"#, r#"\"topics\":0"#, "topics: 0 is not a number of topics"),
+        (r#"\"sweeps\":20"#, r#"\"sweepz\":20"#, "its settings are not readable"),
+        (r#""dtype":"U64""#, r#""dtype":"I64""#, "array 'word_counts' is I64"),
+        ("third", "t\nird", "it has 4 words for a vocabulary of 3"),
+    ] {
+        let found = load(&replaced(&bytes, from, to), folder.path());
+        let text = found.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(text.contains(reason), "{from} -> {to}: {text}");
+    }
+}
+
+#[test]
+fn other_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for bytes in [&b""[..], b"hello", &[255; 64], b"\x10\0\0\0\0\0\0\0{\"a\":1}         "] {
+        assert!(matches!(load(bytes, folder.path()), Err(Error::ModelFile { .. })));
+    }
+    let missing = TopicModel::load(&folder.path().join("none.gbs")).unwrap_err().to_string();
+    assert!(missing.contains("none.gbs: cannot open: "), "{missing}");
+}
