@@ -12,9 +12,7 @@ use crate::corpus::Entry;
 use crate::inference::chain::Chain;
 use crate::model::view::TopicView;
 use crate::random::{Purpose, Seed, Stream};
-
-/// Particles that are swept together.
-const TOGETHER: usize = 4;
+use crate::vectorised::vectorised;
 
 /// How to walk through a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,16 +133,21 @@ impl Particles {
     }
 
     /// Draws the topics of the `tokens` so far anew, first to last, or of `positions` random ones if there are
-    /// more. Either leaves the posterior of the topics as it is. A few particles take turns token by token:
-    /// they do not wait for each other's draws, so the processor works on several at once.
+    /// more. Either leaves the posterior of the topics as it is.
     fn sweep(&mut self, view: &TopicView, tokens: usize, positions: usize) {
-        for (chains, streams) in self.chains.chunks_mut(TOGETHER).zip(self.streams.chunks_mut(TOGETHER)) {
-            for turn in 0..tokens.min(positions) {
-                for (chain, random) in chains.iter_mut().zip(streams.iter_mut()) {
+        for (chain, random) in self.chains.iter_mut().zip(&mut self.streams) {
+            vectorised!((
+                chain: &mut Chain = chain,
+                random: &mut Stream = random,
+                view: &TopicView = view,
+                tokens: usize = tokens,
+                positions: usize = positions,
+            ) -> () {
+                for turn in 0..tokens.min(positions) {
                     let place = if tokens <= positions { turn } else { random.below(tokens) };
                     chain.resample(view, place, random);
                 }
-            }
+            });
         }
     }
 
