@@ -4,15 +4,15 @@
 //! stand for the unknown topics of those tokens. The three estimators share one loop and differ only in what
 //! they do with the particles' weights between two tokens: left-to-right forgets them, annealed importance
 //! sampling carries them to the end, sequential Monte Carlo turns them into copies of the better particles.
+//!
+//! Each particle holds the document's tokens and a weight for each of its words in each topic that it uses.
 
 use super::Estimator;
 use crate::corpus::Entry;
 use crate::inference::chain::Chain;
 use crate::model::view::TopicView;
 use crate::random::{Purpose, Seed, Stream};
-
-/// Particles that are swept together.
-const TOGETHER: usize = 4;
+use crate::vectorised::vectorised;
 
 /// How to walk through a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,16 +133,21 @@ impl Particles {
     }
 
     /// Draws the topics of the `tokens` so far anew, first to last, or of `positions` random ones if there are
-    /// more. Either leaves the posterior of the topics as it is. A few particles take turns token by token:
-    /// they do not wait for each other's draws, so the processor works on several at once.
+    /// more. Either leaves the posterior of the topics as it is.
     fn sweep(&mut self, view: &TopicView, tokens: usize, positions: usize) {
-        for (chains, streams) in self.chains.chunks_mut(TOGETHER).zip(self.streams.chunks_mut(TOGETHER)) {
-            for turn in 0..tokens.min(positions) {
-                for (chain, random) in chains.iter_mut().zip(streams.iter_mut()) {
+        for (chain, random) in self.chains.iter_mut().zip(&mut self.streams) {
+            vectorised!((
+                chain: &mut Chain = chain,
+                random: &mut Stream = random,
+                view: &TopicView = view,
+                tokens: usize = tokens,
+                positions: usize = positions,
+            ) -> () {
+                for turn in 0..tokens.min(positions) {
                     let place = if tokens <= positions { turn } else { random.below(tokens) };
                     chain.resample(view, place, random);
                 }
-            }
+            });
         }
     }
 
@@ -165,9 +170,9 @@ impl Particles {
     /// further ones replace particles without, so that little is copied.
     ///
     /// With `sparing`, nothing happens while the effective number of particles is at least half of them: the
-    /// weights are carried on instead. A particle then has to be copied a number of times that grows with the
-    /// logarithm of the document's length, not with the length. That the decision looks at the weights does
-    /// no harm: whichever way it goes, the expected weighted sum over particles is what it was.
+    /// weights are carried on instead. The longer a document, the less a single token tells the particles
+    /// apart, so long chains are rarely copied. That the decision looks at the weights does no harm:
+    /// whichever way it goes, the expected weighted sum over particles is what it was.
     fn select(&mut self, sparing: bool) {
         let relative = self.weights.relative();
         let total: f64 = relative.iter().sum();
