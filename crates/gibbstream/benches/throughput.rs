@@ -68,7 +68,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let scorer = Scorer::new(Evaluation::default(), &topics, &unigram)?;
             let (score, seconds) = timed(|| scorer.score(documents[..200].iter().cloned().map(Ok)));
             score?;
-            writeln!(out, "evaluate/smc,K=128,particles=20: {:.1} documents per CPU second", 200.0 / seconds)?;
+            writeln!(
+                out,
+                "evaluate/smc,K=128,particles=20: {:.1} documents per CPU second",
+                200.0 / seconds
+            )?;
             let batch = Minibatch::new(&documents[..1_000], 0, 0);
             let inference = MixtureInference { sweeps: 100, seed: Seed(0) };
             let (_, seconds) = timed(|| inference.infer(&topics, &batch));

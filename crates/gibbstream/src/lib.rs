@@ -1,4 +1,26 @@
 //! Latent-variable models learnt from a stream, in one pass: online EM with local Gibbs sampling.
+//!
+//! Modules stand in the order in which data flows: documents become minibatches, local inference estimates their
+//! expected statistics, the driver blends these into what the model holds, and frozen parameters are scored, saved
+//! and exported.
+//!
+//! ```
+//! use gibbstream::corpus::{Document, Minibatch};
+//! use gibbstream::method::Method;
+//! use gibbstream::random::Seed;
+//! use gibbstream::trainer::{Settings, Trainer};
+//!
+//! let documents = [Document::from_tokens(&[0, 0, 1]), Document::from_tokens(&[2, 3, 3])];
+//! let (name, method) = ("g-oem".to_string(), Method::G_OEM);
+//! let settings = Settings { name, method, topics: 2, vocabulary: 4, batch: 2, seed: Seed(0) };
+//! let mut trainer = Trainer::new(settings, 1)?;
+//! for update in 0..10 {
+//!     trainer.partial_fit(&Minibatch::new(&documents, 2 * update, 0))?;
+//! }
+//! let topics = trainer.topics().expect("something was learnt");
+//! assert_eq!((topics.topics(), topics.vocabulary()), (2, 4));
+//! # Ok::<(), gibbstream::Error>(())
+//! ```
 
 pub mod corpus;
 
@@ -33,3 +55,8 @@ pub mod random;
 pub mod error;
 
 pub use error::{Error, Result};
+
+/// The code of the README is tested with the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadMe;
