@@ -6,6 +6,7 @@ mod support;
 use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::inference::chain::{Chain, Kept};
 use gibbstream::inference::gibbs::{DocumentTopics, Gibbs};
+use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::inference::{LocalInference, Passes};
 use gibbstream::model::lda::{Lda, TopicExpectation, Topics};
 use gibbstream::model::view::TopicView;
@@ -345,6 +346,35 @@ fn one_token_has_the_exact_posterior_at_every_sweep() {
         for k in 0..3 {
             assert!((found.counts[k] - weights[k] / sum).abs() < 1e-14);
         }
+    }
+}
+
+/// Topic mixtures of new documents: the posterior mean of theta against enumeration, and its second moment against
+/// the closed form of a one-token document. 400 seeds, 6 numbers at |z| < 4.5.
+#[test]
+fn mixtures_have_the_exact_posterior_moments() {
+    let (topics, tokens) = reference();
+    let exact = enumerate(&topics, &tokens);
+    let total: f64 = topics.alpha.iter().sum();
+    let weights: Vec<f64> = (0..3).map(|k| topics.alpha[k] * topics.row(2)[k]).collect();
+    let (mut means, mut squares) = (vec![Vec::new(); 3], vec![Vec::new(); 3]);
+    for seed in 0..400 {
+        let inference = MixtureInference { sweeps: 60, seed: Seed(seed) };
+        let mixture = &inference.infer(&topics, &copies(&tokens, 1, 0))[0];
+        assert!((mixture.theta.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let one = &inference.infer(&topics, &copies(&[2], 1, 0))[0];
+        for k in 0..3 {
+            means[k].push(mixture.theta[k]);
+            squares[k].push(one.theta[k] * one.theta[k] + one.spread[k] * one.spread[k]);
+        }
+    }
+    for k in 0..3 {
+        let alpha = topics.alpha[k];
+        let expected = (alpha + exact.counts[k].iter().sum::<f64>()) / (total + tokens.len() as f64);
+        assert_mean(&format!("theta {k}"), &means[k], expected);
+        let chosen = weights[k] / weights.iter().sum::<f64>();
+        let square = chosen * (alpha + 1.0) * (alpha + 2.0) + (1.0 - chosen) * alpha * (alpha + 1.0);
+        assert_mean(&format!("theta^2 {k}"), &squares[k], square / ((total + 1.0) * (total + 2.0)));
     }
 }
 

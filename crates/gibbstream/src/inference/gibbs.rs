@@ -3,7 +3,7 @@
 use super::chain::{Chain, Kept, Move};
 use super::collect;
 use super::{LocalInference, Passes};
-use crate::corpus::Minibatch;
+use crate::corpus::{Entry, Minibatch};
 use crate::math::digamma;
 use crate::model::LatentModel;
 use crate::model::lda::TopicExpectation;
@@ -81,6 +81,19 @@ pub struct DocumentTopics {
     kept: Kept,
 }
 
+/// (row of the word, topic) for every token of a document, each topic drawn by its word alone.
+pub(super) fn starting_topics<'a>(
+    view: &'a TopicView,
+    document: &'a [Entry],
+    random: &'a mut Stream,
+) -> impl Iterator<Item = (u32, u32)> + 'a {
+    let tokens = document
+        .iter()
+        .enumerate()
+        .flat_map(|(row, entry)| std::iter::repeat_n((row as u32, entry.word), entry.count as usize));
+    tokens.map(|(row, word)| (row, view.find_in_weights(word, random.uniform()) as u32))
+}
+
 impl<M> LocalInference<M> for Gibbs
 where
     M: LatentModel<Batch = Minibatch, View = TopicView, Expectation = TopicExpectation>,
@@ -106,12 +119,7 @@ where
         mut random: Stream,
     ) {
         latent.tokens.clear();
-        for (row, entry) in batch.document(index).iter().enumerate() {
-            for _ in 0..entry.count {
-                let topic = view.find_in_weights(entry.word, random.uniform());
-                latent.tokens.push((row as u32, topic as u32));
-            }
-        }
+        latent.tokens.extend(starting_topics(view, batch.document(index), &mut random));
         latent.random = random;
     }
 

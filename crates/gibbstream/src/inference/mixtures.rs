@@ -1,6 +1,7 @@
 //! Topic mixtures of new documents: `E[theta | document]` by local Gibbs sampling, topics fixed.
 
 use super::chain::Chain;
+use super::gibbs::starting_topics;
 use crate::corpus::Minibatch;
 use crate::model::lda::Topics;
 use crate::model::view::TopicView;
@@ -44,13 +45,7 @@ impl MixtureInference {
         let document = batch.document(index);
         let mut random = self.seed.stream(Purpose::Mixture, [batch.content_key(index), 0]);
         chain.reset(view, document.iter().map(|entry| entry.word));
-        let mut start = Vec::with_capacity(batch.tokens_of(index) as usize);
-        for (row, entry) in document.iter().enumerate() {
-            for _ in 0..entry.count {
-                start.push((row as u32, view.find_in_weights(entry.word, random.uniform()) as u32));
-            }
-        }
-        chain.load(view, start.into_iter());
+        chain.load(view, starting_topics(view, document, &mut random));
         let burn_in = self.sweeps / 2;
         for _ in 0..burn_in {
             chain.sweep(view, &mut random);
