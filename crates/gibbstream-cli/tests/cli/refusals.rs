@@ -105,8 +105,8 @@ fn settings_that_make_no_sense() {
              use `en`, `none`, or the path of a file with one word a line",
         ),
         (
-            format!("{corpus} 3 --topic-prior 0.1"),
-            "--topic-prior: maximum likelihood has no prior; use --smoothing, or --global bayes",
+            format!("{corpus} 3 --topic-prior 0.1 --smoothing 0.1"),
+            "--smoothing: added tokens keep words from having probability zero already; leave out --smoothing or --topic-prior",
         ),
         (
             format!("{corpus} 3 --local mean-field --statistic counts"),
@@ -129,7 +129,10 @@ fn unknown_methods_are_answered_with_the_known_ones() {
         ("train reviews.txt --model hdp", "invalid value 'hdp' for '--model <MODEL>'"),
         ("train reviews.txt --topcs 3", "a similar argument exists: '--topics'"),
         ("train reviews.txt --topics many", "invalid value 'many' for '--topics <K>'"),
-        ("train reviews.txt --alpha magic", "use fixed-point, newton, gamma, fixed or fixed=X"),
+        (
+            "train reviews.txt --alpha magic",
+            "use fixed-point, fixed-point=N, newton, gradient, gamma, gamma=SHAPE,RATE, fixed or fixed=X",
+        ),
         ("train --topics 3", "<INPUT>..."),
         ("trian", "a similar subcommand exists: 'train'"),
     ] {

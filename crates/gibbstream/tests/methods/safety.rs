@@ -23,7 +23,7 @@ fn survive(name: &str, method: Method, topics: usize, vocabulary: usize, batches
     survive_one(name, method, topics, vocabulary, batches)
 }
 
-fn survive_one(
+pub(super) fn survive_one(
     name: &str,
     method: Method,
     topics: usize,
