@@ -48,6 +48,7 @@ mod new_file;
 
 pub mod math;
 
+mod lanes;
 mod vectorised;
 
 pub mod random;

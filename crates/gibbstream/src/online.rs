@@ -51,13 +51,13 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
             Error::setting("threads", format!("cannot start {threads} threads: {error}"), "ask for fewer")
         })?;
         Ok(Self {
+            view: local.view(),
             model,
             local,
             run,
             pool,
             clock: run.step.start(run.batch),
             state: None,
-            view: M::View::default(),
             fresh: M::Expectation::default(),
             window: M::Expectation::default(),
             latents: Vec::new(),
@@ -132,9 +132,9 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
             self.state = (!first).then_some(state);
             return Err(Error::NotFinite { update: step.update, statistic });
         }
-        let fresh = &self.fresh;
+        let (fresh, view) = (&mut self.fresh, &self.view);
         self.state = Some(self.pool.install(|| {
-            model.absorb(&mut state, &step, fresh, batch);
+            model.absorb(&mut state, &step, fresh, view, batch);
             if run.averaging.includes(step.update) {
                 model.remember(&mut state, &step);
             }
@@ -187,6 +187,7 @@ impl<M: LatentModel, L: LocalInference<M>> EStep<'_, M, L> {
                 local.advance(view, batch, index, latent, scratch, one);
             });
             local.expect(view, batch, self.latents, self.fresh);
+            self.model.complete(self.fresh, view, batch);
             if pass >= local.first_kept() {
                 if pass == local.first_kept() {
                     window.clear_like(self.fresh);

@@ -23,7 +23,8 @@ pub(crate) fn width() -> Width {
     {
         let has_avx512 = std::is_x86_feature_detected!("avx512f")
             && std::is_x86_feature_detected!("avx512vl")
-            && std::is_x86_feature_detected!("avx512dq");
+            && std::is_x86_feature_detected!("avx512dq")
+            && std::is_x86_feature_detected!("avx512bw");
         if has_avx512 {
             return Width::Avx512;
         }
@@ -35,19 +36,23 @@ pub(crate) fn width() -> Width {
 }
 
 /// Evaluates a block, compiled once for each [`Width`], in the version for this processor. What the block uses is
-/// listed with its type: `vectorised!((a: &[f64] = values, b: f64 = weight) -> f64 { ... })`.
+/// listed with its type: `vectorised!((a: &[f64] = values, b: f64 = weight) -> f64 { ... })`. With a name in front,
+/// `vectorised!(V: (...) -> ...)`, the block can use `V` as the [`Lanes`](crate::lanes::Lanes) of that version.
 macro_rules! vectorised {
-    (($($name:ident : $type:ty = $value:expr),* $(,)?) -> $result:ty $body:block) => {{
+    (($($name:ident : $type:ty = $value:expr),* $(,)?) -> $result:ty $body:block) => {
+        $crate::vectorised::vectorised!(_V: ($($name: $type = $value),*) -> $result $body)
+    };
+    ($lanes:ident: ($($name:ident : $type:ty = $value:expr),* $(,)?) -> $result:ty $body:block) => {{
         #[inline(always)]
-        fn base($($name: $type),*) -> $result $body
+        fn base<$lanes: $crate::lanes::Lanes>($($name: $type),*) -> $result $body
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2")]
-        fn avx2($($name: $type),*) -> $result { base($($name),*) }
+        fn avx2($($name: $type),*) -> $result { base::<$crate::lanes::Avx2>($($name),*) }
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2")]
-        fn avx512($($name: $type),*) -> $result { base($($name),*) }
+        #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2")]
+        fn avx512($($name: $type),*) -> $result { base::<$crate::lanes::Avx512>($($name),*) }
         match $crate::vectorised::width() {
-            $crate::vectorised::Width::Base => base($($value),*),
+            $crate::vectorised::Width::Base => base::<$crate::lanes::Plain>($($value),*),
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "the processor was found to have these instructions")]
             // SAFETY: as the reason says.

@@ -13,6 +13,15 @@ pub struct Entry {
     pub count: u32,
 }
 
+/// Where a word of the minibatch occurs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occurrence {
+    /// Index of the document.
+    pub document: u32,
+    /// Place among the distinct words of the document.
+    pub row: u32,
+}
+
 /// Consecutive documents of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Minibatch {
@@ -20,6 +29,8 @@ pub struct Minibatch {
     entries: Vec<Entry>,
     ends: Vec<usize>,
     tokens: Vec<u64>,
+    occurrences: Vec<Occurrence>,
+    occurrence_ends: Vec<usize>,
     first: u64,
     pass: u64,
 }
@@ -42,7 +53,29 @@ impl Minibatch {
             batch.ends.push(batch.entries.len());
             batch.tokens.push(document.tokens());
         }
+        batch.index_words();
         batch
+    }
+
+    /// Lists the occurrences of each word, by counting.
+    fn index_words(&mut self) {
+        let mut next = vec![0; self.words.len() + 1];
+        for entry in &self.entries {
+            next[entry.word as usize + 1] += 1;
+        }
+        for word in 0..self.words.len() {
+            next[word + 1] += next[word];
+        }
+        let mut occurrences = vec![Occurrence::default(); self.entries.len()];
+        for document in 0..self.len() {
+            for (row, entry) in self.document(document).iter().enumerate() {
+                let place = &mut next[entry.word as usize];
+                occurrences[*place] = Occurrence { document: document as u32, row: row as u32 };
+                *place += 1;
+            }
+        }
+        next.truncate(self.words.len()); // by now, where each word ends
+        (self.occurrences, self.occurrence_ends) = (occurrences, next);
     }
 
     /// Distinct word ids of the minibatch, ascending.
@@ -64,6 +97,12 @@ impl Minibatch {
     pub fn document(&self, index: usize) -> &[Entry] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.entries[start..self.ends[index]]
+    }
+
+    /// Where the word at place `word` of [`Self::words`] occurs, in the order of documents.
+    pub fn occurrences(&self, word: usize) -> &[Occurrence] {
+        let start = if word == 0 { 0 } else { self.occurrence_ends[word - 1] };
+        &self.occurrences[start..self.occurrence_ends[word]]
     }
 
     /// Number of tokens of document `index`.

@@ -72,7 +72,8 @@ impl Completion {
         let (mut sums, mut tokens) = (Sums::default(), 0);
         workers.run(
             documents,
-            |batch, view: &mut TopicView| topics.view(batch, view),
+            TopicView::for_sampling(),
+            |batch, view| topics.view(batch, view),
             |view, held, space| self.log_likelihood(topics, view, held, space),
             |document, value| {
                 sums.add(document, *value);

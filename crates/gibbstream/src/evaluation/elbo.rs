@@ -82,7 +82,8 @@ impl Elbo {
         let mut sums = Sums::default();
         workers.run(
             documents,
-            |batch, scaled: &mut ScaledView| scaled.refresh(topics, batch),
+            ScaledView::default(),
+            |batch, scaled| scaled.refresh(topics, batch),
             |scaled, held, document| self.bound(scaled, held, document),
             |document, bound| sums.add(document, *bound),
         )?;

@@ -176,6 +176,7 @@ impl<'a> Scorer<'a> {
         let (mut sums, mut unigram) = (Sums::default(), 0.0);
         self.workers.run(
             documents,
+            TopicView::for_sampling(),
             |batch, view| self.topics.view(batch, view),
             |view, held, particles| DocumentScore {
                 tokens: held.document.tokens(),

@@ -12,7 +12,6 @@ use crate::corpus::Entry;
 use crate::inference::chain::Chain;
 use crate::model::view::TopicView;
 use crate::random::{Purpose, Seed, Stream};
-use crate::vectorised::vectorised;
 
 /// How to walk through a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,18 +135,14 @@ impl Particles {
     /// more. Either leaves the posterior of the topics as it is.
     fn sweep(&mut self, view: &TopicView, tokens: usize, positions: usize) {
         for (chain, random) in self.chains.iter_mut().zip(&mut self.streams) {
-            vectorised!((
-                chain: &mut Chain = chain,
-                random: &mut Stream = random,
-                view: &TopicView = view,
-                tokens: usize = tokens,
-                positions: usize = positions,
-            ) -> () {
-                for turn in 0..tokens.min(positions) {
-                    let place = if tokens <= positions { turn } else { random.below(tokens) };
-                    chain.resample(view, place, random);
+            if tokens <= positions {
+                chain.resample(view, 0..tokens, random);
+            } else {
+                for _ in 0..positions {
+                    let place = random.below(tokens);
+                    chain.resample(view, place..place + 1, random);
                 }
-            });
+            }
         }
     }
 

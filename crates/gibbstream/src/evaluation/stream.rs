@@ -45,11 +45,12 @@ impl<S: Default + Send> Workers<S> {
         Ok(Self { pool, vocabulary, spare: Mutex::default() })
     }
 
-    /// Calls `prepare` for every chunk of documents, `work` for every document of it on all threads, and `each`
-    /// with the results, in the order of documents.
-    pub fn run<C: Default + Send + Sync, T: Send>(
+    /// Calls `prepare` for every chunk of documents, to fill the context that `work` reads; `work` for every document
+    /// of it, on all threads; and `each` with the results, in the order of documents.
+    pub fn run<C: Send + Sync, T: Send>(
         &self,
         documents: impl IntoIterator<Item = Result<Document>>,
+        mut context: C,
         prepare: impl Fn(&Minibatch, &mut C) + Sync,
         work: impl Fn(&C, &Held<'_>, &mut S) -> T + Sync,
         mut each: impl FnMut(&Document, &T),
@@ -57,7 +58,7 @@ impl<S: Default + Send> Workers<S> {
         // No result depends on which documents share a chunk, so its size is free to suit the machine.
         let size = 64.max(8 * self.pool.current_num_threads());
         let mut documents = documents.into_iter();
-        let (mut chunk, mut context) = (Vec::new(), C::default());
+        let mut chunk = Vec::new();
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             chunk.clear();

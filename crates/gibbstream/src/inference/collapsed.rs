@@ -123,7 +123,7 @@ where
         &self,
         view: &TopicView,
         batch: &Minibatch,
-        latents: &[Assignment],
+        latents: &mut [Assignment],
         out: &mut TopicExpectation,
     ) {
         let (topics, alpha) = (view.topics(), view.alpha());
@@ -139,6 +139,7 @@ where
                 counts.add(document, word, topic as usize, 1.0);
             }
         }
+        out.in_parts = false;
         out.counts.clear();
         out.counts.resize(counts.words.len(), 0.0);
         out.totals.clear();

@@ -5,7 +5,6 @@
 
 use crate::corpus::Minibatch;
 use crate::math::digamma;
-use crate::model::lda::TopicExpectation;
 use crate::model::view::TopicView;
 use rayon::prelude::*;
 
@@ -13,86 +12,97 @@ use rayon::prelude::*;
 const WORDS_PER_TASK: usize = 64;
 
 /// What local inference kept of one document.
-pub(crate) trait Kept: Sync {
+pub(crate) trait DocumentCounts: Sync {
     /// Number of terms that the kept numbers are sums of.
     fn terms(&self) -> usize;
 
     /// Adds the counts of the word in `row` to `counts`, one per topic.
     fn add_counts(&self, row: usize, counts: &mut [f64]);
 
-    /// Per word, a gain g that stands for counts `g alpha_k phi_kw` in all topics.
+    /// Per word, a gain g that stands for counts `g alpha_k` in all topics.
     fn gain(&self, _row: usize) -> f64 {
         0.0
     }
 
-    /// Whether `add_counts` leaves the factor `phi_kw` out, so that it is multiplied in once per word.
-    fn without_weights(&self) -> bool;
+    /// Whether the counts and gains already contain the weights of their word.
+    fn weights(&self) -> Weights;
 }
 
-/// Mean over documents of the expected counts.
-pub(crate) fn expected_counts<D: Kept>(
-    view: &TopicView,
-    batch: &Minibatch,
-    documents: &[D],
-    out: &mut TopicExpectation,
-) {
-    let topics = view.topics();
-    let terms = documents.iter().map(Kept::terms).max().unwrap_or(1);
-    let without_weights = documents.first().is_some_and(Kept::without_weights);
-    let share = 1.0 / (terms * batch.len()) as f64;
-    out.counts.clear();
-    out.counts.resize(batch.words().len() * topics, 0.0);
-    let task_totals: Vec<Vec<f64>> = out
-        .counts
-        .par_chunks_mut(WORDS_PER_TASK * topics)
-        .enumerate()
-        .map(|(task, counts)| {
-            let first = (task * WORDS_PER_TASK) as u32;
-            let gains = collect(batch, documents, first, topics, counts);
-            let mut totals = vec![0.0; topics];
-            for (i, counts) in counts.chunks_exact_mut(topics).enumerate() {
-                if without_weights {
-                    let weights = view.row(first + i as u32).iter().zip(view.alpha());
-                    for (count, (weight, alpha)) in counts.iter_mut().zip(weights) {
-                        *count = weight * (*count + gains[i] * alpha);
-                    }
-                }
-                for (count, total) in counts.iter_mut().zip(&mut totals) {
-                    *count *= share;
-                    *total += *count;
-                }
-            }
-            totals
-        })
-        .collect();
-    out.totals.clear();
-    out.totals.resize(topics, 0.0);
-    for task in task_totals {
-        out.totals.iter_mut().zip(task).for_each(|(total, part)| *total += part);
+/// What counts are still to be multiplied by, once per word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weights {
+    /// Nothing.
+    Included,
+    /// `phi_kw`.
+    Missing,
+    /// `phi_kw`, relative to the prior mass of the word.
+    Relative,
+}
+
+/// Adds up the counts of a minibatch, word by word.
+pub(crate) struct Collector<'a, D> {
+    view: &'a TopicView,
+    batch: &'a Minibatch,
+    documents: &'a [D],
+    weights: Weights,
+    share: f64,
+}
+
+impl<'a, D: DocumentCounts> Collector<'a, D> {
+    /// The view must be the one that the documents were inferred with.
+    pub(crate) fn new(view: &'a TopicView, batch: &'a Minibatch, documents: &'a [D]) -> Self {
+        let terms = documents.iter().map(D::terms).max().unwrap_or(1);
+        let weights = documents.first().map_or(Weights::Included, D::weights);
+        Self { view, batch, documents, weights, share: 1.0 / (terms * batch.len()) as f64 }
     }
-}
 
-/// Adds the counts of the words `first..` (as many as `counts` has rows) and returns their gains.
-fn collect<D: Kept>(
-    batch: &Minibatch,
-    documents: &[D],
-    first: u32,
-    topics: usize,
-    counts: &mut [f64],
-) -> Vec<f64> {
-    let mut gains = vec![0.0; counts.len() / topics];
-    let end = first + gains.len() as u32;
-    for (index, kept) in documents.iter().enumerate() {
-        let document = batch.document(index);
-        let start = document.partition_point(|entry| entry.word < first);
-        for (row, entry) in document.iter().enumerate().skip(start).take_while(|(_, entry)| entry.word < end)
-        {
-            let word = (entry.word - first) as usize;
-            gains[word] += kept.gain(row);
-            kept.add_counts(row, &mut counts[word * topics..][..topics]);
+    /// Writes the expected counts of a word in all topics, per document, and adds them to the totals.
+    pub(crate) fn write(&self, word: usize, counts: &mut [f64], totals: &mut [f64]) {
+        counts.fill(0.0);
+        let mut gain = 0.0;
+        for place in self.batch.occurrences(word) {
+            let document = &self.documents[place.document as usize];
+            gain += document.gain(place.row as usize);
+            document.add_counts(place.row as usize, counts);
+        }
+        match self.weights {
+            Weights::Included => take_share(counts, |_| self.share, totals),
+            Weights::Missing => {
+                let row = self.view.row(word as u32);
+                take_share(counts, |k| row[k] * self.share, totals);
+            }
+            Weights::Relative => self.view.multiply(word as u32, gain, self.share, counts, totals),
         }
     }
-    gains
+
+    /// Writes the expected counts of all words.
+    pub(crate) fn write_all(&self, counts: &mut Vec<f64>, totals: &mut Vec<f64>) {
+        let topics = self.view.topics();
+        counts.resize(self.batch.words().len() * topics, 0.0);
+        let tasks = counts.par_chunks_mut(WORDS_PER_TASK * topics).enumerate();
+        let task_totals: Vec<Vec<f64>> = tasks
+            .map(|(task, rows)| {
+                let mut totals = vec![0.0; topics];
+                for (i, counts) in rows.chunks_exact_mut(topics).enumerate() {
+                    self.write(task * WORDS_PER_TASK + i, counts, &mut totals);
+                }
+                totals
+            })
+            .collect();
+        totals.clear();
+        totals.resize(topics, 0.0);
+        for task in task_totals {
+            totals.iter_mut().zip(task).for_each(|(total, part)| *total += part);
+        }
+    }
+}
+
+/// Multiplies the count of each topic by its factor and adds that to the totals.
+fn take_share(counts: &mut [f64], factor: impl Fn(usize) -> f64, totals: &mut [f64]) {
+    for (k, (count, total)) in counts.iter_mut().zip(totals).enumerate() {
+        *count *= factor(k);
+        *total += *count;
+    }
 }
 
 /// Mean over documents of `digamma(A + N)`.

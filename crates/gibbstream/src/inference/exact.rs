@@ -55,7 +55,7 @@ impl<M: Tractable> LocalInference<M> for Exact {
         &self,
         view: &M::View,
         batch: &M::Batch,
-        posteriors: &[M::Posterior],
+        posteriors: &mut [M::Posterior],
         out: &mut M::Expectation,
     ) {
         M::expect(view, batch, posteriors, out);

@@ -1,7 +1,7 @@
 //! Local Gibbs sampling: the E-step of G-OEM (Algorithm 2 of the paper, algorithms.md 3.2).
 
 use super::chain::{Chain, Kept, Move};
-use super::collect;
+use super::collect::{self, DocumentCounts, Weights};
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
 use crate::math::digamma;
@@ -101,6 +101,10 @@ where
     type Latent = DocumentTopics;
     type Scratch = Chain;
 
+    fn view(&self) -> TopicView {
+        TopicView::for_sampling()
+    }
+
     fn passes(&self) -> usize {
         self.sweeps
     }
@@ -144,7 +148,8 @@ where
                 (Move::MetropolisHastings, _) => chain.sweep_by_proposals(view, &mut latent.random),
             }
             match (kept, self.statistic) {
-                (false, _) => chain.compact(),
+                (false, _) if pass.is_power_of_two() => chain.compact(),
+                (false, _) => {}
                 (true, Statistic::RaoBlackwell) => chain.keep(view),
                 (true, Statistic::Counts) => chain.keep_counts(),
                 (true, Statistic::InSweep) => {}
@@ -157,37 +162,41 @@ where
         chain.take_kept(&mut latent.kept);
     }
 
+    /// Leaves the counts in parts, one per document.
     fn expect(
         &self,
         view: &TopicView,
         batch: &Minibatch,
-        latents: &[DocumentTopics],
+        latents: &mut [DocumentTopics],
         out: &mut TopicExpectation,
     ) {
-        collect::expected_counts(view, batch, latents, out);
-        let gains = digamma_gains(view, latents);
+        out.in_parts = true;
+        out.parts.resize_with(latents.len(), Kept::default);
+        for (part, latent) in out.parts.iter_mut().zip(latents) {
+            std::mem::swap(part, &mut latent.kept);
+        }
+        let gains = digamma_gains(view, &out.parts);
         out.theta.refresh(view.alpha(), &gains, collect::mean_total(view, batch));
     }
 }
 
-impl collect::Kept for DocumentTopics {
+impl DocumentCounts for Kept {
     fn terms(&self) -> usize {
-        self.kept.sweeps
+        self.sweeps()
     }
 
     fn add_counts(&self, row: usize, counts: &mut [f64]) {
-        let Kept { topics, shares, columns, .. } = &self.kept;
-        for (&topic, share) in topics.iter().zip(&shares[row * columns..][..*columns]) {
-            counts[topic as usize] += share;
+        for (topic, share) in self.shares(row) {
+            counts[topic as usize] += f64::from(share);
         }
     }
 
     fn gain(&self, row: usize) -> f64 {
-        self.kept.gains.get(row).copied().unwrap_or(0.0)
+        Kept::gain(self, row)
     }
 
-    fn without_weights(&self) -> bool {
-        self.kept.without_weights
+    fn weights(&self) -> Weights {
+        if self.without_weights() { Weights::Relative } else { Weights::Included }
     }
 }
 
@@ -196,10 +205,10 @@ const LARGEST_BINNED: u32 = 1024;
 
 /// Mean over documents of `E[digamma(alpha_k + n_k)] - digamma(alpha_k)`, through
 /// `digamma(a + n) - digamma(a) = sum_{j<n} 1 / (a + j)` and integer histograms of n (algorithms.md 8.2).
-fn digamma_gains(view: &TopicView, latents: &[DocumentTopics]) -> Vec<f64> {
+fn digamma_gains(view: &TopicView, documents: &[Kept]) -> Vec<f64> {
     let topics = view.topics();
-    let terms = latents.iter().map(|latent| latent.kept.sweeps).max().unwrap_or(1) * latents.len();
-    let sizes = || latents.iter().flat_map(|latent| latent.kept.sizes.iter().copied());
+    let terms = documents.iter().map(Kept::sweeps).max().unwrap_or(1) * documents.len();
+    let sizes = || documents.iter().flat_map(|document| document.sizes().iter().copied());
     let bins = sizes().map(|(_, size)| size.min(LARGEST_BINNED)).max().unwrap_or(0) as usize;
     let mut histogram = vec![0_u32; topics * bins];
     let mut gains = vec![0.0; topics];

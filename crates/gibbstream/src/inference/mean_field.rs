@@ -3,7 +3,7 @@
 //! The distribution of each token's topic is never stored: with `t_k = exp(digamma(gamma_k))` it is
 //! `t_k phi_kw / norm_w`, the same for all tokens of a word. A factor common to all `t_k` cancels.
 
-use super::collect::{self, Kept};
+use super::collect::{self, Collector, DocumentCounts, Weights};
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
 use crate::math::{digamma, dot, exp_digamma_all, ln_gamma, log_sum_exp};
@@ -145,7 +145,7 @@ fn add_weighted<const N: usize>(rows: [&[f64]; N], shares: [f64; N], sums: &mut 
     }
 }
 
-impl Kept for Variational {
+impl DocumentCounts for Variational {
     fn terms(&self) -> usize {
         1
     }
@@ -157,8 +157,8 @@ impl Kept for Variational {
         }
     }
 
-    fn without_weights(&self) -> bool {
-        true
+    fn weights(&self) -> Weights {
+        Weights::Missing
     }
 }
 
@@ -199,12 +199,13 @@ where
         &self,
         view: &TopicView,
         batch: &Minibatch,
-        latents: &[Variational],
+        latents: &mut [Variational],
         out: &mut TopicExpectation,
     ) {
-        collect::expected_counts(view, batch, latents, out);
+        Collector::new(view, batch, latents).write_all(&mut out.counts, &mut out.totals);
+        out.in_parts = false;
         let mut gains = vec![0.0; view.topics()];
-        for latent in latents {
+        for latent in &*latents {
             gains.iter_mut().zip(&latent.gamma).for_each(|(gain, &gamma)| *gain += digamma(gamma));
         }
         for (gain, &alpha) in gains.iter_mut().zip(view.alpha()) {

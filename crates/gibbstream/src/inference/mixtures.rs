@@ -32,7 +32,7 @@ pub struct Mixture {
 impl MixtureInference {
     /// Mixtures of all documents of a minibatch, on the threads of the current pool.
     pub fn infer(&self, topics: &Topics, batch: &Minibatch) -> Vec<Mixture> {
-        let mut view = TopicView::default();
+        let mut view = TopicView::for_sampling();
         topics.view(batch, &mut view);
         (0..batch.len())
             .into_par_iter()

@@ -2,11 +2,13 @@
 
 pub mod chain;
 pub mod collapsed;
-mod collect;
+pub(crate) mod collect;
+mod draw;
 pub mod exact;
 pub mod gibbs;
 pub mod mean_field;
 pub mod mixtures;
+mod slots;
 
 use crate::model::LatentModel;
 use crate::random::Stream;
@@ -27,6 +29,11 @@ pub trait LocalInference<M: LatentModel>: Send + Sync {
     type Latent: Default + Send + Sync;
     /// Working space of one thread.
     type Scratch: Default + Send;
+
+    /// An empty view that will hold the parameters as this inference reads them.
+    fn view(&self) -> M::View {
+        M::View::default()
+    }
 
     /// Number of passes over each observation.
     fn passes(&self) -> usize;
@@ -55,7 +62,13 @@ pub trait LocalInference<M: LatentModel>: Send + Sync {
         passes: Passes,
     );
 
-    /// Mean over the minibatch of what was kept in the last [`Self::advance`]. Every number is summed in the
-    /// order of observations, so threads do not change a bit.
-    fn expect(&self, view: &M::View, batch: &M::Batch, latents: &[Self::Latent], out: &mut M::Expectation);
+    /// Mean over the minibatch of what was kept in the last [`Self::advance`], which may be taken out of the latent
+    /// states. Every number is summed in the order of observations, so threads do not change a bit.
+    fn expect(
+        &self,
+        view: &M::View,
+        batch: &M::Batch,
+        latents: &mut [Self::Latent],
+        out: &mut M::Expectation,
+    );
 }

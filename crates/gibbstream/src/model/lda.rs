@@ -7,6 +7,8 @@ use super::view::TopicView;
 use super::{Batch, Expectation, LatentModel};
 use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
+use crate::inference::chain::Kept;
+use crate::inference::collect::Collector;
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
 use rayon::prelude::*;
@@ -55,14 +57,28 @@ pub struct LdaState {
 }
 
 /// Expected statistics of a minibatch: counts for its words only.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct TopicExpectation {
+    /// Whether the counts are still in `parts`, one per document: then `counts` and `totals` mean nothing. Most
+    /// updates add the parts to the running statistics word by word, and never hold all sums at once.
+    pub in_parts: bool,
+    /// What was kept of each document.
+    pub parts: Vec<Kept>,
     /// `words of the minibatch x topics`.
     pub counts: Vec<f64>,
     /// Sums of `counts` over words.
     pub totals: Vec<f64>,
     /// Statistics of the topic proportions.
     pub theta: ThetaExpectation,
+}
+
+impl TopicExpectation {
+    /// Fills `counts` and `totals`; `view` is the one that the documents were inferred with.
+    pub fn sum_up(&mut self, view: &TopicView, batch: &Minibatch) {
+        if std::mem::take(&mut self.in_parts) {
+            Collector::new(view, batch, &self.parts).write_all(&mut self.counts, &mut self.totals);
+        }
+    }
 }
 
 /// Frozen parameters, as evaluation, inference on new documents and export use them.
@@ -259,8 +275,26 @@ impl LatentModel for Lda {
         });
     }
 
-    fn absorb(&self, state: &mut LdaState, step: &Step, fresh: &TopicExpectation, batch: &Minibatch) {
-        self.rule.absorb(&mut state.counts, step, fresh, batch.words(), self.seed);
+    fn complete(&self, fresh: &mut TopicExpectation, view: &TopicView, batch: &Minibatch) {
+        fresh.sum_up(view, batch);
+    }
+
+    fn absorb(
+        &self,
+        state: &mut LdaState,
+        step: &Step,
+        fresh: &mut TopicExpectation,
+        view: &TopicView,
+        batch: &Minibatch,
+    ) {
+        if fresh.in_parts && self.rule.blends() && !self.averaging {
+            let rows = Collector::new(view, batch, &fresh.parts);
+            let write = |word: usize, row: &mut [f64], totals: &mut [f64]| rows.write(word, row, totals);
+            state.counts.blend_rows(step.rho, batch.words(), write);
+        } else {
+            fresh.sum_up(view, batch);
+            self.rule.absorb(&mut state.counts, step, fresh, batch.words(), self.seed);
+        }
         state.alpha.absorb(&self.alpha, self.alpha_floor, step, &fresh.theta);
     }
 
@@ -310,7 +344,9 @@ impl Expectation for TopicExpectation {
     fn not_finite(&self) -> Option<&'static str> {
         let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
         // The totals are sums of all counts, so they tell about every one of them.
-        if !finite(&self.totals) {
+        let counts =
+            if self.in_parts { self.parts.iter().all(Kept::is_finite) } else { finite(&self.totals) };
+        if !counts {
             Some("the expected counts of words in topics")
         } else if !finite(&self.theta.log_theta) {
             Some("the mean of log theta")

@@ -331,7 +331,14 @@ impl<F: Family> LatentModel for Mixture<F> {
         self.fill(&state.pivot, &parameters, out);
     }
 
-    fn absorb(&self, state: &mut MixtureState, step: &Step, fresh: &MixtureExpectation, _: &F::Batch) {
+    fn absorb(
+        &self,
+        state: &mut MixtureState,
+        step: &Step,
+        fresh: &mut MixtureExpectation,
+        _: &Self::View,
+        _: &F::Batch,
+    ) {
         state.statistics.blend(step.rho, fresh);
         state.updates += 1;
         self.update(state.updates, &state.pivot, &state.statistics, &mut state.parameters);

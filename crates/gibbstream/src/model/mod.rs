@@ -84,8 +84,20 @@ pub trait LatentModel: Send + Sync {
         out: &mut Self::View,
     );
 
-    /// `s <- (1 - rho) s + rho fresh`, then `eta <- eta*(s)`: one step of online EM.
-    fn absorb(&self, state: &mut Self::State, step: &Step, fresh: &Self::Expectation, batch: &Self::Batch);
+    /// Sums up what inference has left in parts, so that the expectation can be looked at without the `view` that it
+    /// was computed with.
+    fn complete(&self, _fresh: &mut Self::Expectation, _view: &Self::View, _batch: &Self::Batch) {}
+
+    /// `s <- (1 - rho) s + rho fresh`, then `eta <- eta*(s)`: one step of online EM. `view` is the one that `fresh` was
+    /// computed with.
+    fn absorb(
+        &self,
+        state: &mut Self::State,
+        step: &Step,
+        fresh: &mut Self::Expectation,
+        view: &Self::View,
+        batch: &Self::Batch,
+    );
 
     /// Takes the parameters after `step` into the mean that is reported in the end.
     fn remember(&self, state: &mut Self::State, step: &Step);

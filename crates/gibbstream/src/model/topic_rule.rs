@@ -185,6 +185,11 @@ impl TopicRule {
         Some(move |k: usize, scaled: f64| digamma(parameter(prior, documents, scaled)) - log_norms[k])
     }
 
+    /// Whether the counts move by blending.
+    pub(crate) fn blends(&self) -> bool {
+        !matches!(self, Self::Langevin { .. })
+    }
+
     /// Moves the counts: by blending, or by a Langevin step that treats them as unnormalised topics.
     pub(crate) fn absorb(
         &self,

@@ -4,6 +4,7 @@
 //! `s = scale * scaled` makes the multiplication a single number, so an update costs `K` times the distinct
 //! words of the minibatch, whatever the size of the vocabulary (algorithms.md 8.5).
 
+use crate::vectorised::vectorised;
 use rayon::prelude::*;
 
 /// Below this scale the numbers are written out, long before they could lose digits.
@@ -54,11 +55,16 @@ pub struct Affine {
 impl Affine {
     /// Writes the probabilities that belong to a row of scaled counts.
     pub fn apply(&self, scaled: &[f64], out: &mut [f64]) {
-        for (((out, &scaled), &factor), &offset) in
-            out.iter_mut().zip(scaled).zip(&self.factors).zip(&self.offsets)
-        {
-            *out = scaled * factor + offset;
-        }
+        vectorised!((
+            out: &mut [f64] = out,
+            scaled: &[f64] = scaled,
+            factors: &[f64] = &self.factors,
+            offsets: &[f64] = &self.offsets,
+        ) -> () {
+            for (((out, scaled), factor), offset) in out.iter_mut().zip(scaled).zip(factors).zip(offsets) {
+                *out = scaled * factor + offset;
+            }
+        });
     }
 }
 
@@ -120,19 +126,43 @@ impl TopicStats {
 
     /// `s <- (1 - rho) s + rho fresh`, where `fresh` has a row for each of `words` and the given column sums.
     pub fn blend(&mut self, rho: f64, words: &[u32], fresh: &[f64], fresh_totals: &[f64]) {
-        if rho >= 1.0 {
-            self.reset(words);
-        } else {
-            self.scale *= 1.0 - rho;
-            self.touched = None;
-            if self.jumps(rho / self.scale, fresh_totals) {
-                self.rebase();
-            }
+        self.fade(rho, words);
+        if rho < 1.0 && self.jumps(rho / self.scale, fresh_totals) {
+            self.rebase();
         }
         let weight = rho / self.scale;
         let settled =
             self.average.as_mut().map(|average| (average.settled.as_mut_slice(), average.factors.as_slice()));
         add_rows(self.topics, words, 0, weight, fresh, &mut self.scaled, settled);
+        self.add_totals(weight, fresh_totals);
+    }
+
+    /// The same for statistics that are not averaged, whose rows come one by one: `write(index, row, totals)` writes
+    /// the row of the word at that place of `words`, and adds it to the totals.
+    pub fn blend_rows(
+        &mut self,
+        rho: f64,
+        words: &[u32],
+        write: impl Fn(usize, &mut [f64], &mut [f64]) + Sync,
+    ) {
+        debug_assert!(self.average.is_none());
+        self.fade(rho, words);
+        let weight = rho / self.scale;
+        let totals = add_written(self.topics, words, 0, 0, weight, &write, &mut self.scaled);
+        self.add_totals(weight, &totals);
+    }
+
+    /// `s <- (1 - rho) s`; only `words` will have counts again if that leaves nothing.
+    fn fade(&mut self, rho: f64, words: &[u32]) {
+        if rho >= 1.0 {
+            self.reset(words);
+        } else {
+            self.scale *= 1.0 - rho;
+            self.touched = None;
+        }
+    }
+
+    fn add_totals(&mut self, weight: f64, fresh_totals: &[f64]) {
         for (total, fresh) in self.totals.iter_mut().zip(fresh_totals) {
             *total += weight * fresh;
         }
@@ -278,10 +308,47 @@ fn add_rows(
                 *settled -= weight * fresh * factor;
             }
         }
-        for (scaled, fresh) in scaled[start..][..topics].iter_mut().zip(fresh) {
+        add_row(&mut scaled[start..][..topics], weight, fresh);
+    }
+}
+
+/// The same for rows that `write` makes when they are needed, from place `first` of all words on. Returns their
+/// column sums, added up in an order that depends on the number of words alone.
+fn add_written(
+    topics: usize,
+    words: &[u32],
+    first: usize,
+    base: usize,
+    weight: f64,
+    write: &(impl Fn(usize, &mut [f64], &mut [f64]) + Sync),
+    scaled: &mut [f64],
+) -> Vec<f64> {
+    if words.len() > ROWS_PER_TASK {
+        let half = words.len() / 2;
+        let (left, right) = words.split_at(half);
+        let middle = right[0] as usize;
+        let (scaled_left, scaled_right) = scaled.split_at_mut((middle - base) * topics);
+        let (mut totals, others) = rayon::join(
+            || add_written(topics, left, first, base, weight, write, scaled_left),
+            || add_written(topics, right, first + half, middle, weight, write, scaled_right),
+        );
+        totals.iter_mut().zip(others).for_each(|(total, other)| *total += other);
+        return totals;
+    }
+    let (mut row, mut totals) = (vec![0.0; topics], vec![0.0; topics]);
+    for (i, &word) in words.iter().enumerate() {
+        write(first + i, &mut row, &mut totals);
+        add_row(&mut scaled[(word as usize - base) * topics..][..topics], weight, &row);
+    }
+    totals
+}
+
+fn add_row(scaled: &mut [f64], weight: f64, fresh: &[f64]) {
+    vectorised!((scaled: &mut [f64] = scaled, weight: f64 = weight, fresh: &[f64] = fresh) -> () {
+        for (scaled, fresh) in scaled.iter_mut().zip(fresh) {
             *scaled += weight * fresh;
         }
-    }
+    });
 }
 
 #[cfg(test)]

@@ -177,7 +177,7 @@ fn expectation_laws<F: Family>(case: &Case<F>) {
     let step = Step { update: 1, rho: 0.3, ..Step::default() };
     case.model.view(&state, &step, Some(&all), &whole, &mut pending);
     let mut after = state.clone();
-    case.model.absorb(&mut after, &step, &all, &whole);
+    case.model.absorb(&mut after, &step, &mut all.clone(), &view, &whole);
     case.model.view(&after, &step, None, &whole, &mut view);
     assert_eq!(expectation(&pending, &whole), expectation(&view, &whole));
     assert_ne!(all, expectation(&view, &whole));

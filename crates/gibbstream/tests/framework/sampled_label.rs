@@ -58,7 +58,7 @@ impl<F: Family> LocalInference<Mixture<F>> for SampledLabel {
         &self,
         view: &MixtureView<F>,
         batch: &F::Batch,
-        latents: &[Label],
+        latents: &mut [Label],
         out: &mut MixtureExpectation,
     ) {
         let posteriors: Vec<Vec<f64>> = latents.iter().map(|latent| latent.posterior.clone()).collect();

@@ -2,7 +2,6 @@
 //! before the minibatch and what the minibatch says so far, so nothing is counted twice.
 
 use super::*;
-use crate::support::view_of;
 use gibbstream::inference::chain::Move;
 use gibbstream::inference::gibbs::Gibbs;
 use gibbstream::inference::mean_field::MeanField;
@@ -61,6 +60,7 @@ fn mean(passes: &[TopicExpectation]) -> TopicExpectation {
             usage: over(&|pass| pass.theta.usage.clone()),
             length: over(&|pass| vec![pass.theta.length])[0],
         },
+        ..TopicExpectation::default()
     }
 }
 
@@ -79,7 +79,8 @@ fn plainly<L: LocalInference<Lda>>(
     let (mut scratch, mut kept) = (L::Scratch::default(), Vec::new());
     let mut new_counts = Vec::new();
     for pass in 0..local.passes() {
-        let view = view_of(&Topics { beta: now, alpha: alpha_now.alpha.clone() }, batch);
+        let mut view = local.view();
+        Topics { beta: now, alpha: alpha_now.alpha.clone() }.view(batch, &mut view);
         for (index, latent) in latents.iter_mut().enumerate() {
             if pass == 0 {
                 let key = [batch.pass(), batch.first() + index as u64];
@@ -95,7 +96,8 @@ fn plainly<L: LocalInference<Lda>>(
             );
         }
         let mut fresh = TopicExpectation::default();
-        local.expect(&view, batch, &latents, &mut fresh);
+        local.expect(&view, batch, &mut latents, &mut fresh);
+        fresh.sum_up(&view, batch);
         if pass >= local.first_kept() {
             kept.push(fresh);
             fresh = mean(&kept);
@@ -140,8 +142,10 @@ fn boosted_methods_follow_the_printed_loop() {
             };
             before = step;
             let learnt = trainer.learnt().unwrap();
-            assert_close(name, &dense(&learnt.state.counts), &counts, 1e-8);
-            assert_close(name, &learnt.state.alpha.alpha, &alpha.alpha, 1e-8);
+            // The sampler holds weights in single precision, where a rounding may fall either way.
+            let tolerance = if method.local == Local::MeanField { 1e-8 } else { 1e-5 };
+            assert_close(name, &dense(&learnt.state.counts), &counts, tolerance);
+            assert_close(name, &learnt.state.alpha.alpha, &alpha.alpha, tolerance);
         }
     }
 }

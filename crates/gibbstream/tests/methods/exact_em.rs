@@ -49,7 +49,7 @@ impl LocalInference<Lda> for Enumerate {
         &self,
         view: &TopicView,
         batch: &Minibatch,
-        latents: &[Option<Exact>],
+        latents: &mut [Option<Exact>],
         out: &mut TopicExpectation,
     ) {
         let (topics, share) = (view.topics(), 1.0 / batch.len() as f64);

@@ -41,10 +41,11 @@ fn settle(
     let batch = Minibatch::new(&[Document::from_tokens(&tokens)], 0, 0);
     let mean: Vec<f64> = tokens.iter().map(|&word| counts[word as usize] / documents).collect();
     let total: f64 = mean.iter().sum();
-    let fresh = TopicExpectation {
+    let mut fresh = TopicExpectation {
         counts: mean.iter().flat_map(|&count| [count; CHAINS]).collect(),
         totals: vec![total; CHAINS],
         theta: ThetaExpectation { log_theta: vec![-1.0; CHAINS], usage: vec![0.0; CHAINS], length: 0.0 },
+        ..TopicExpectation::default()
     };
     let mut state = model.initial(&batch, Seed(8));
     let mut means = vec![vec![0.0; CHAINS]; quantities];
@@ -53,7 +54,7 @@ fn settle(
     let mut out = vec![0.0; quantities];
     for update in 1..=moves {
         let step = Step { update, batch: 1, seen: update, head_start: 0, rho: STEP };
-        model.absorb(&mut state, &step, &fresh, &batch);
+        model.absorb(&mut state, &step, &mut fresh, &TopicView::default(), &batch);
         if update > burn_in && update % every == 0 {
             for chain in 0..CHAINS {
                 let theta: Vec<f64> =

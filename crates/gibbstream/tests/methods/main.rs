@@ -95,7 +95,8 @@ fn expect<L: LocalInference<Lda>>(
         latents.push(latent);
     }
     let mut out = TopicExpectation::default();
-    local.expect(view, batch, &latents, &mut out);
+    local.expect(view, batch, &mut latents, &mut out);
+    out.sum_up(view, batch);
     out
 }
 

@@ -31,8 +31,16 @@ pub fn random_topics(count: usize, words: usize, random: &mut Stream) -> Topics 
     topics(&rows, &alpha)
 }
 
+/// Parameters as mean field reads them.
 pub fn view_of(topics: &Topics, batch: &Minibatch) -> TopicView {
     let mut view = TopicView::default();
+    topics.view(batch, &mut view);
+    view
+}
+
+/// Parameters as the sampler reads them.
+pub fn sampling_view_of(topics: &Topics, batch: &Minibatch) -> TopicView {
+    let mut view = TopicView::for_sampling();
     topics.view(batch, &mut view);
     view
 }
