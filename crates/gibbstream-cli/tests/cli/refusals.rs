@@ -112,6 +112,23 @@ fn settings_that_make_no_sense() {
             format!("{corpus} 3 --local mean-field --statistic counts"),
             "--statistic: mean field does not sample, so there is nothing to choose; leave it out, or use --local gibbs",
         ),
+        (
+            format!("{corpus} 3 --method v-oem --window half"),
+            "--window: mean field does not sample, so there is nothing to choose; leave it out, or use --local gibbs",
+        ),
+        (
+            format!("{corpus} 3 --statistic last --window half"),
+            "--window: `--statistic last` keeps the last sweep alone; use --statistic counts",
+        ),
+        (
+            format!("{corpus} 3 --alpha gamma=0.5,1"),
+            "alpha: a Gamma prior with shape 0.5 and rate 1 may have no mode; choose a shape of 1 or more and a rate of 0 \
+             or more",
+        ),
+        (
+            format!("{corpus} 3 --step decay=0.01,1000,0.6"),
+            "step: Langevin moves, and only they, take a decaying step that is not a weight; leave the step to the method",
+        ),
     ] {
         run(&folder, &format!("train {flags}")).refused(text);
     }
