@@ -17,6 +17,8 @@ pub(crate) trait Lanes: Copy {
     fn load(block: &Block) -> Self;
     fn store(self, block: &mut Block);
     fn splat(value: f32) -> Self;
+    /// Sixteen products, rounded to single precision.
+    fn rounded(values: &[f64; WIDTH], factor: f64) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
@@ -48,6 +50,88 @@ fn across(low: [f64; WIDTH / 2], high: [f64; WIDTH / 2]) -> f64 {
     add_lanes(std::array::from_fn(|lane| low[lane] + high[lane]))
 }
 
+/// Lanes in which a mask may have bits.
+pub(crate) const ALL: u32 = (1 << WIDTH) - 1;
+
+/// Products, or other weights, summed down the blocks lane by lane, and across the lanes of the last one: finds
+/// where a running sum passes a number, with comparisons instead of branches.
+#[derive(Clone, Copy)]
+pub(crate) struct Sums<V, const N: usize> {
+    down: [V; N],
+    across: V,
+}
+
+impl<V: Lanes, const N: usize> Sums<V, N> {
+    /// Sums of the numbers that `weight` gives for each block.
+    #[inline(always)]
+    pub(crate) fn new(weight: impl Fn(usize) -> V) -> Self {
+        let mut down = [weight(0); N];
+        for block in 1..N {
+            down[block] = down[block - 1].add(weight(block));
+        }
+        Self { down, across: down[N - 1].running_sums() }
+    }
+
+    /// As if `weight` were added to the number in `slot`, counted block by block.
+    #[inline(always)]
+    pub(crate) fn with_more(mut self, slot: u32, weight: V) -> Self {
+        let lane = slot % WIDTH as u32;
+        self.across = self.across.add_where(ALL << lane & ALL, weight);
+        for block in 0..N {
+            let reached = u32::from(slot / WIDTH as u32 <= block as u32);
+            self.down[block] = self.down[block].add_where(reached << lane, weight);
+        }
+        self
+    }
+
+    /// The sum of all, in every lane.
+    #[inline(always)]
+    pub(crate) fn total(&self) -> V {
+        self.across.last()
+    }
+
+    /// How far `at` is past what comes before a lane.
+    #[inline(always)]
+    pub(crate) fn inside(&self, lane: u32, at: V) -> f32 {
+        let mut block = [0.0; WIDTH];
+        self.past(at).store(&mut block);
+        block[lane as usize]
+    }
+
+    #[inline(always)]
+    fn past(&self, at: V) -> V {
+        let before = self.across.sub(self.down[N - 1]);
+        at.sub(before).max(V::splat(0.0))
+    }
+
+    /// Where the running sum, lane after lane, passes `at`, which is the same in every lane.
+    #[inline(always)]
+    pub(crate) fn find(&self, at: V) -> Found {
+        let passed = self.across.at_most(at);
+        if passed == ALL {
+            return Found::Beyond;
+        }
+        let lane = (!passed).trailing_zeros();
+        let inside = self.past(at);
+        let mut block = 0;
+        for sum in &self.down {
+            block += sum.at_most(inside) >> lane & 1;
+        }
+        if block < N as u32 { Found::Slot(block * WIDTH as u32 + lane) } else { Found::Lane(lane) }
+    }
+}
+
+/// Where a running sum passes a number.
+#[derive(Clone, Copy)]
+pub(crate) enum Found {
+    /// Here; the number in this place is positive.
+    Slot(u32),
+    /// In this lane, but rounding hides where.
+    Lane(u32),
+    /// Nowhere: it is not less than the sum of all.
+    Beyond,
+}
+
 /// The numbers as they are, for any processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain(Block);
@@ -73,6 +157,11 @@ impl Lanes for Plain {
     #[inline(always)]
     fn splat(value: f32) -> Self {
         Self([value; WIDTH])
+    }
+
+    #[inline(always)]
+    fn rounded(values: &[f64; WIDTH], factor: f64) -> Self {
+        Self(values.map(|value| (value * factor) as f32))
     }
 
     #[inline(always)]
@@ -148,7 +237,8 @@ pub(crate) use x86::{Avx2, Avx512};
 mod x86 {
     // SAFETY, for every block here: the types are named by `vectorised!` alone, inside functions that run only
     // after the processor was found to have the instructions; loads and stores touch one `Block`.
-    use super::{Block, Lanes, across};
+    use super::{Block, Lanes, WIDTH, across};
+    #[allow(clippy::wildcard_imports, reason = "sixty instructions by name say no more")]
     use std::arch::x86_64::*;
 
     /// The numbers in one vector of 512 bits.
@@ -169,6 +259,18 @@ mod x86 {
         #[inline(always)]
         fn splat(value: f32) -> Self {
             Self(unsafe { _mm512_set1_ps(value) })
+        }
+
+        #[inline(always)]
+        fn rounded(values: &[f64; WIDTH], factor: f64) -> Self {
+            unsafe {
+                let factor = _mm512_set1_pd(factor);
+                let half = |from: usize| {
+                    let values = _mm512_loadu_pd(values[from..].as_ptr());
+                    _mm512_cvtpd_ps(_mm512_mul_pd(values, factor))
+                };
+                Self(_mm512_insertf32x8::<1>(_mm512_castps256_ps512(half(0)), half(8)))
+            }
         }
 
         #[inline(always)]
@@ -297,6 +399,18 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn rounded(values: &[f64; WIDTH], factor: f64) -> Self {
+            unsafe {
+                let factor = _mm256_set1_pd(factor);
+                let quarter = |from: usize| {
+                    let values = _mm256_loadu_pd(values[from..].as_ptr());
+                    _mm256_cvtpd_ps(_mm256_mul_pd(values, factor))
+                };
+                Self(_mm256_set_m128(quarter(4), quarter(0)), _mm256_set_m128(quarter(12), quarter(8)))
+            }
+        }
+
+        #[inline(always)]
         fn add(self, other: Self) -> Self {
             self.zip(other, |a, b| unsafe { _mm256_add_ps(a, b) })
         }
@@ -394,6 +508,7 @@ mod tests {
             x.last(),
             x.running_sums(),
             V::splat(a[3]),
+            V::rounded(&a.map(|value| f64::from(value) / 3.0), 0.7),
         ];
         let mut bits = vec![x.at_most(y)];
         for result in results {

@@ -8,6 +8,7 @@ use crate::random::{Purpose, Seed};
 use crate::schedule::{Step, StepSize};
 use rayon::ThreadPool;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
 
 /// How the driver runs, independent of model and inference.
@@ -108,40 +109,31 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         }
         self.model.check(batch)?;
         let step = self.run.step.next(&self.clock, batch.len() as u64, self.run.batch);
-        let (model, run) = (&self.model, self.run);
-        let first = self.state.is_none();
-        let mut state = match self.state.take() {
-            Some(state) => state,
-            None => self.pool.install(|| model.initial(batch, run.seed)),
-        };
-        let e_step = EStep {
-            model,
-            local: &self.local,
-            run: &self.run,
-            batch,
-            clock: &self.clock,
-            state: &state,
-            view: &mut self.view,
-            fresh: &mut self.fresh,
-            latents: &mut self.latents,
-            scratch: &self.scratch,
-        };
-        let window = &mut self.window;
-        self.pool.install(|| if run.boost { e_step.boosted(&step, window) } else { e_step.plain() });
-        if let Some(statistic) = self.fresh.not_finite() {
-            self.state = (!first).then_some(state);
-            return Err(Error::NotFinite { update: step.update, statistic });
-        }
-        let (fresh, view) = (&mut self.fresh, &self.view);
-        self.state = Some(self.pool.install(|| {
-            model.absorb(&mut state, &step, fresh, view, batch);
-            if run.averaging.includes(step.update) {
-                model.remember(&mut state, &step);
+        // The threads are woken once for all that there is to do.
+        let Self { model, local, run, pool, clock, state, view, fresh, window, latents, scratch } = self;
+        pool.install(|| {
+            let first = state.is_none();
+            let current = state.get_or_insert_with(|| model.initial(batch, run.seed));
+            let e_step =
+                EStep { model, local, run, batch, clock, state: current, view, fresh, latents, scratch };
+            if run.boost {
+                e_step.boosted(&step, window);
+            } else {
+                e_step.plain();
             }
-            state
-        }));
-        self.clock = step;
-        Ok(step)
+            if let Some(statistic) = fresh.not_finite() {
+                if first {
+                    *state = None;
+                }
+                return Err(Error::NotFinite { update: step.update, statistic });
+            }
+            model.absorb(current, &step, fresh, view, batch);
+            if run.averaging.includes(step.update) {
+                model.remember(current, &step);
+            }
+            *clock = step;
+            Ok(step)
+        })
     }
 }
 
@@ -165,7 +157,7 @@ impl<M: LatentModel, L: LocalInference<M>> EStep<'_, M, L> {
         self.model.view(self.state, self.clock, None, self.batch, self.view);
         let (local, view, batch, passes) = (self.local, &*self.view, self.batch, all_passes(self.local));
         let seed = self.run.seed;
-        for_each(self.latents, batch.len(), self.scratch, |index, latent, scratch| {
+        for_each(batch, self.latents, self.scratch, |index, latent, scratch| {
             local.begin(view, batch, index, latent, seed.stream(Purpose::Local, batch.key(index)));
             local.advance(view, batch, index, latent, scratch, passes.clone());
         });
@@ -179,7 +171,7 @@ impl<M: LatentModel, L: LocalInference<M>> EStep<'_, M, L> {
         self.model.view(self.state, self.clock, None, batch, self.view);
         for pass in 0..local.passes() {
             let view = &*self.view;
-            for_each(self.latents, batch.len(), self.scratch, |index, latent, scratch| {
+            for_each(batch, self.latents, self.scratch, |index, latent, scratch| {
                 if pass == 0 {
                     local.begin(view, batch, index, latent, seed.stream(Purpose::Local, batch.key(index)));
                 }
@@ -207,16 +199,19 @@ fn all_passes<M: LatentModel>(local: &impl LocalInference<M>) -> Passes {
     Passes { range: 0..local.passes(), keep_from: local.first_kept() }
 }
 
-/// Calls `work` for every observation on all threads, each time with a scratch space that nobody else uses.
-fn for_each<L: Default + Send, S: Default + Send>(
+/// Calls `work` for every observation on all threads, each time with a scratch space that nobody else uses. The
+/// longest come first, so that no thread is left with a long one when the others are done.
+fn for_each<B: Batch, L: Default + Send, S: Default + Send>(
+    batch: &B,
     latents: &mut Vec<L>,
-    observations: usize,
     scratch: &Mutex<Vec<S>>,
     work: impl Fn(usize, &mut L, &mut S) + Sync,
 ) {
     let spare = || scratch.lock().unwrap_or_else(PoisonError::into_inner);
-    latents.resize_with(observations, L::default);
-    latents.par_iter_mut().with_max_len(1).enumerate().for_each(|(index, latent)| {
+    latents.resize_with(batch.len(), L::default);
+    let mut queue: Vec<(usize, &mut L)> = latents.iter_mut().enumerate().collect();
+    queue.sort_by_key(|&(index, _)| Reverse(batch.cost(index)));
+    queue.into_par_iter().with_max_len(1).for_each(|(index, latent)| {
         let taken = spare().pop();
         let mut mine = taken.unwrap_or_default();
         work(index, latent, &mut mine);

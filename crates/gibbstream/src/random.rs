@@ -93,11 +93,17 @@ impl Stream {
 
     /// Standard normal (polar method, one of the pair kept).
     pub fn normal(&mut self) -> f64 {
+        self.normal_pair().0
+    }
+
+    /// Two independent standard normals.
+    fn normal_pair(&mut self) -> (f64, f64) {
         loop {
             let (x, y) = (2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0);
             let square = x * x + y * y;
             if square > 0.0 && square < 1.0 {
-                return x * (-2.0 * libm::log(square) / square).sqrt();
+                let factor = (-2.0 * libm::log(square) / square).sqrt();
+                return (x * factor, y * factor);
             }
         }
     }
@@ -116,24 +122,46 @@ impl Stream {
         if shape < 1.0 {
             return libm::exp(self.log_gamma(shape));
         }
-        // Marsaglia and Tsang's method; their squeeze spares most of the logarithms.
-        let d = shape - 1.0 / 3.0;
-        let c = 1.0 / (9.0 * d).sqrt();
         loop {
             let x = self.normal();
-            let v = 1.0 + c * x;
-            if v <= 0.0 {
-                continue;
-            }
-            let cube = v * v * v;
-            let u = self.uniform_positive();
-            let square = x * x;
-            if u < 1.0 - 0.0331 * square * square
-                || libm::log(u) < 0.5 * square + d - d * cube + d * libm::log(cube)
-            {
-                return d * cube;
+            if let Some(value) = self.gamma_from_normal(shape, x) {
+                return value;
             }
         }
+    }
+
+    /// Fills `out` with Gamma(`shape`, 1) draws, for shapes of at least 1.
+    pub fn gammas(&mut self, shape: f64, out: &mut [f64]) {
+        let mut spare = None;
+        for value in out {
+            *value = loop {
+                let x = spare.take().unwrap_or_else(|| {
+                    let (x, y) = self.normal_pair();
+                    spare = Some(y);
+                    x
+                });
+                if let Some(value) = self.gamma_from_normal(shape, x) {
+                    break value;
+                }
+            };
+        }
+    }
+
+    /// Marsaglia and Tsang's method, one trial; their squeeze spares most of the logarithms.
+    #[inline]
+    fn gamma_from_normal(&mut self, shape: f64, x: f64) -> Option<f64> {
+        let d = shape - 1.0 / 3.0;
+        let c = 1.0 / (9.0 * d).sqrt();
+        let v = 1.0 + c * x;
+        if v <= 0.0 {
+            return None;
+        }
+        let cube = v * v * v;
+        let u = self.uniform_positive();
+        let square = x * x;
+        let accepted = u < 1.0 - 0.0331 * square * square
+            || libm::log(u) < 0.5 * square + d - d * cube + d * libm::log(cube);
+        accepted.then_some(d * cube)
     }
 
     /// Fills `out` with a Dirichlet(`concentration`) draw.

@@ -35,6 +35,22 @@ pub(crate) fn width() -> Width {
     Width::Base
 }
 
+/// Asks for the beginning of a row that will be used soon; what follows, the processor finds by itself.
+#[inline]
+pub(crate) fn prefetch(row: &[f64]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in row.chunks(8).take(8) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        #[allow(unsafe_code, reason = "a hint, which changes nothing")]
+        // SAFETY: the address is that of a reference, and prefetching never faults.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = row;
+}
+
 /// Evaluates a block, compiled once for each [`Width`], in the version for this processor. What the block uses is
 /// listed with its type: `vectorised!((a: &[f64] = values, b: f64 = weight) -> f64 { ... })`. With a name in front,
 /// `vectorised!(V: (...) -> ...)`, the block can use `V` as the [`Lanes`](crate::lanes::Lanes) of that version.

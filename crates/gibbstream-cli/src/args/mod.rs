@@ -53,6 +53,7 @@ pub enum Command {
     Export(command::export::ExportArgs),
     Inspect(command::inspect::InspectArgs),
     Synth(command::synth::SynthArgs),
+    Bench(command::bench::BenchArgs),
     /// List the methods and what each is made of
     Methods,
     Completions(command::completions::CompletionsArgs),

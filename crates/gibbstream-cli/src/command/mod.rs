@@ -1,5 +1,6 @@
 //! The commands, one file each: its flags, what it does, and what it prints.
 
+pub mod bench;
 pub mod completions;
 pub mod demo;
 pub mod evaluate;

@@ -195,6 +195,43 @@ fn synth_is_a_prefix_of_a_longer_synth() {
 }
 
 #[test]
+fn bench_measures_every_combination() {
+    let folder = Folder::new();
+    let line =
+        "bench --method g-oem,v-oem --topics 2,5 --vocab 30,20000 --sweeps 3 --docs 35 --batch 10 --length 7";
+    let result = run(&folder, &format!("{line} --threads 2 --json")).ok().json();
+    let rows = result["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    for row in rows {
+        assert_eq!(
+            (row["tokens"].as_u64(), row["sweeps"].as_u64(), row["threads"].as_u64()),
+            (Some(245), Some(3), Some(2))
+        );
+        let rate = |name: &str| row[name].as_f64().unwrap();
+        let seconds = rate("cpu_seconds");
+        for (name, work) in [
+            ("documents_per_cpu_second", 35.0),
+            ("tokens_per_cpu_second", 245.0),
+            ("token_sweeps_per_cpu_second", 735.0),
+        ] {
+            assert!((rate(name) * seconds / work - 1.0).abs() < 1e-9, "{name}");
+        }
+    }
+    assert_eq!((&rows[0]["method"], &rows[7]["method"]), (&"g-oem".into(), &"v-oem".into()));
+    assert_eq!((&rows[0]["topics"], &rows[2]["topics"]), (&2.into(), &5.into()));
+    assert_eq!((&rows[0]["vocabulary"], &rows[1]["vocabulary"]), (&30.into(), &20_000.into()));
+    let table = run(&folder, line).ok();
+    assert_eq!(table.stdout.lines().count(), 9, "{}", table.stdout);
+    for (line, reason) in [
+        ("bench --topics 0", "--topics: 0 leaves nothing to measure"),
+        ("bench --method batch-vem", "takes the whole corpus at once"),
+        ("bench --method lda", "lda"),
+    ] {
+        assert!(run(&folder, line).stderr.contains(reason), "{line}");
+    }
+}
+
+#[test]
 fn every_method_trains() {
     let folder = Folder::with_corpora();
     let methods = run(&folder, "methods --json").ok().json();

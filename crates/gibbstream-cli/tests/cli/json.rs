@@ -73,6 +73,7 @@ fn all_other_commands_name_their_schema() {
         ("inspect uci.gbs --json", "inspect"),
         ("export uci.gbs arrays --json", "export"),
         ("synth --docs 5 --out s --json", "synth"),
+        ("bench --topics 3 --vocab 50 --docs 20 --batch 10 --json", "bench"),
         ("completions bash --json", "completions"),
         ("man pages --json", "man"),
     ] {

@@ -10,7 +10,7 @@ use crate::corpus::{Document, Minibatch};
 use crate::error::{Error, Result};
 use crate::inference::mean_field::Variational;
 use crate::model::lda::LogTopics;
-use crate::model::view::TopicView;
+use crate::model::view::{TopicView, weight_and_prior};
 
 /// Settings of the bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +63,7 @@ impl ScaledView {
             for (weight, log_weight) in row.iter_mut().zip(topics.row(batch.words()[index])) {
                 *weight = if scale > f64::NEG_INFINITY { libm::exp(log_weight - scale) } else { 1.0 };
             }
+            weight_and_prior(row, &topics.alpha)
         });
     }
 }

@@ -56,35 +56,56 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
         Self { view, batch, documents, weights, share: 1.0 / (terms * batch.len()) as f64 }
     }
 
-    /// Writes the expected counts of a word in all topics, per document, and adds them to the totals.
-    pub(crate) fn write(&self, word: usize, counts: &mut [f64], totals: &mut [f64]) {
-        counts.fill(0.0);
+    /// Adds `weight` times the expected counts of a word, per document, to `sums`, and the counts to `totals`; `space`
+    /// has room for one number per topic.
+    pub(crate) fn add(
+        &self,
+        word: usize,
+        weight: f64,
+        space: &mut [f64],
+        sums: &mut [f64],
+        totals: &mut [f64],
+    ) {
+        space.fill(0.0);
         let mut gain = 0.0;
         for place in self.batch.occurrences(word) {
             let document = &self.documents[place.document as usize];
             gain += document.gain(place.row as usize);
-            document.add_counts(place.row as usize, counts);
+            document.add_counts(place.row as usize, space);
         }
         match self.weights {
-            Weights::Included => take_share(counts, |_| self.share, totals),
-            Weights::Missing => {
-                let row = self.view.row(word as u32);
-                take_share(counts, |k| row[k] * self.share, totals);
+            Weights::Included => {
+                for (count, (sum, total)) in space.iter().zip(sums.iter_mut().zip(totals)) {
+                    let count = count * self.share;
+                    *total += count;
+                    *sum += weight * count;
+                }
             }
-            Weights::Relative => self.view.multiply(word as u32, gain, self.share, counts, totals),
+            Weights::Missing => {
+                let rows = space.iter().zip(self.view.row(word as u32));
+                for ((count, row), (sum, total)) in rows.zip(sums.iter_mut().zip(totals)) {
+                    let count = count * row * self.share;
+                    *total += count;
+                    *sum += weight * count;
+                }
+            }
+            Weights::Relative => {
+                self.view.add_counts(word as u32, space, gain, self.share, weight, sums, totals);
+            }
         }
     }
 
-    /// Writes the expected counts of all words.
+    /// Writes the expected counts of all words, and their totals.
     pub(crate) fn write_all(&self, counts: &mut Vec<f64>, totals: &mut Vec<f64>) {
         let topics = self.view.topics();
         counts.resize(self.batch.words().len() * topics, 0.0);
         let tasks = counts.par_chunks_mut(WORDS_PER_TASK * topics).enumerate();
         let task_totals: Vec<Vec<f64>> = tasks
             .map(|(task, rows)| {
-                let mut totals = vec![0.0; topics];
+                let (mut totals, mut space) = (vec![0.0; topics], vec![0.0; topics]);
                 for (i, counts) in rows.chunks_exact_mut(topics).enumerate() {
-                    self.write(task * WORDS_PER_TASK + i, counts, &mut totals);
+                    counts.fill(0.0);
+                    self.add(task * WORDS_PER_TASK + i, 1.0, &mut space, counts, &mut totals);
                 }
                 totals
             })
@@ -94,14 +115,6 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
         for task in task_totals {
             totals.iter_mut().zip(task).for_each(|(total, part)| *total += part);
         }
-    }
-}
-
-/// Multiplies the count of each topic by its factor and adds that to the totals.
-fn take_share(counts: &mut [f64], factor: impl Fn(usize) -> f64, totals: &mut [f64]) {
-    for (k, (count, total)) in counts.iter_mut().zip(totals).enumerate() {
-        *count *= factor(k);
-        *total += *count;
     }
 }
 

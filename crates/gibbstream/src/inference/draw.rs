@@ -7,13 +7,10 @@
 
 use super::chain::Token;
 use super::slots::Slots;
-use crate::lanes::{Block, Lanes, WIDTH};
+use crate::lanes::{ALL, Block, Found, Lanes, Sums, WIDTH};
 use crate::model::view::TopicView;
 use crate::random::Stream;
 use std::ops::Range;
-
-/// Lanes in which a mask may have bits.
-const ALL: u32 = (1 << WIDTH) - 1;
 
 /// Draws the topics of the tokens in `places` anew, one after another.
 #[inline(always)]
@@ -48,64 +45,6 @@ pub(super) fn draw_in_order<V: Lanes>(
     }
 }
 
-/// Products of weights and counts, summed down the blocks, and across the lanes of the last one.
-#[derive(Clone, Copy)]
-struct Sums<V, const N: usize> {
-    down: [V; N],
-    across: V,
-}
-
-impl<V: Lanes, const N: usize> Sums<V, N> {
-    #[inline(always)]
-    fn new(weights: &[Block; N], counts: &[V; N]) -> Self {
-        let mut down = *counts;
-        for block in 0..N {
-            let product = V::load(&weights[block]).mul(counts[block]);
-            down[block] = if block == 0 { product } else { down[block - 1].add(product) };
-        }
-        Self { down, across: down[N - 1].running_sums() }
-    }
-
-    /// As if there were one more token in `slot`, where the word has the given weight.
-    #[inline(always)]
-    fn with_one_in(mut self, slot: u32, weight: V) -> Self {
-        let lane = slot % WIDTH as u32;
-        self.across = self.across.add_where(ALL << lane & ALL, weight);
-        for block in 0..N {
-            let reached = u32::from(slot / WIDTH as u32 <= block as u32);
-            self.down[block] = self.down[block].add_where(reached << lane, weight);
-        }
-        self
-    }
-
-    /// The slot at share `uniform` of the whole mass, the prior's last.
-    #[inline(always)]
-    fn find(&self, uniform: f32) -> Place {
-        let at = self.across.last().add(V::splat(1.0)).mul(V::splat(uniform));
-        let passed = self.across.at_most(at);
-        if passed == ALL {
-            return Place::Prior;
-        }
-        let lane = (!passed).trailing_zeros();
-        let before = self.across.sub(self.down[N - 1]);
-        let inside = at.sub(before).max(V::splat(0.0));
-        let mut block = 0;
-        for sum in &self.down {
-            block += sum.at_most(inside) >> lane & 1;
-        }
-        if block < N as u32 { Place::Slot(block * WIDTH as u32 + lane) } else { Place::Lane(lane) }
-    }
-}
-
-/// What a share of the mass falls on.
-#[derive(Clone, Copy)]
-enum Place {
-    Slot(u32),
-    /// Past the end of a lane, because of rounding.
-    Lane(u32),
-    Prior,
-}
-
 /// Bit of a slot in the mask of a block.
 #[inline(always)]
 fn bit<const N: usize>(slot: u32, block: usize) -> u32 {
@@ -135,16 +74,16 @@ fn draw_with_blocks<V: Lanes, const N: usize>(
     for block in 0..N {
         counts[block] = counts[block].sub_where(bit::<N>(slot, block), one);
     }
-    let mut sums = Sums::new(weights_of(slots, row), &counts);
+    let mut sums = products(weights_of(slots, row), &counts);
     for place in places {
         let next = tokens[(place + 1).min(last)];
         let mut next_counts = counts;
         for block in 0..N {
             next_counts[block] = counts[block].sub_where(bit::<N>(next.slot, block), one);
         }
-        let next_sums = Sums::new(weights_of(slots, next.row), &next_counts);
-        let slot = match sums.find(stream.uniform() as f32) {
-            Place::Slot(slot) => slot,
+        let next_sums = products(weights_of(slots, next.row), &next_counts);
+        let slot = match sums.find(share_of_mass(&sums, &mut stream)) {
+            Found::Slot(slot) => slot,
             other => {
                 for block in 0..N {
                     counts[block].store(&mut slots.counts[block]);
@@ -161,7 +100,7 @@ fn draw_with_blocks<V: Lanes, const N: usize>(
         };
         tokens[place].slot = slot;
         let weight = weights_of::<N>(slots, next.row).as_flattened()[slot as usize];
-        sums = next_sums.with_one_in(slot, V::splat(weight));
+        sums = next_sums.with_more(slot, V::splat(weight));
         counts = if place < last { next_counts } else { counts };
         for block in 0..N {
             counts[block] = counts[block].add_where(bit::<N>(slot, block), one);
@@ -173,6 +112,17 @@ fn draw_with_blocks<V: Lanes, const N: usize>(
     }
     *random = stream;
     last + 1
+}
+
+#[inline(always)]
+fn products<V: Lanes, const N: usize>(weights: &[Block; N], counts: &[V; N]) -> Sums<V, N> {
+    Sums::new(|block| V::load(&weights[block]).mul(counts[block]))
+}
+
+/// A random share of the whole mass, in which the prior comes last with mass 1.
+#[inline(always)]
+fn share_of_mass<V: Lanes, const N: usize>(sums: &Sums<V, N>, random: &mut Stream) -> V {
+    sums.total().add(V::splat(1.0)).mul(V::splat(random.uniform() as f32))
 }
 
 #[inline(always)]
@@ -188,43 +138,35 @@ pub(super) fn draw_one<V: Lanes>(slots: &mut Slots, row: u32, view: &TopicView, 
         lanes = lanes.add(V::load(weights).mul(V::load(counts)));
     }
     // One block that holds the sums of all.
-    let sums = Sums { down: [lanes], across: lanes.running_sums() };
-    let uniform = random.uniform() as f32;
-    let place = match sums.find(uniform) {
-        Place::Slot(lane) => find_in_lane::<V>(slots, row, lane, &sums, uniform),
+    let sums = Sums::<V, 1>::new(|_| lanes);
+    let at = share_of_mass(&sums, random);
+    let found = match sums.find(at) {
+        Found::Slot(lane) => find_in_lane(slots, row, lane, sums.inside(lane, at)),
         other => other,
     };
-    match place {
-        Place::Slot(slot) => slot,
+    match found {
+        Found::Slot(slot) => slot,
         other => draw_rarely(slots, row, other, view, random),
     }
 }
 
-/// The block, for a lane that was found with the sums of all blocks.
-#[inline(always)]
-fn find_in_lane<V: Lanes>(slots: &Slots, row: u32, lane: u32, sums: &Sums<V, 1>, uniform: f32) -> Place {
-    let value = |lanes: V| {
-        let mut block = [0.0; WIDTH];
-        lanes.store(&mut block);
-        block[lane as usize]
-    };
-    let at = sums.across.last().add(V::splat(1.0)).mul(V::splat(uniform));
-    let inside = value(at.sub(sums.across.sub(sums.down[0])).max(V::splat(0.0)));
+/// The slot in a lane at which the running sum passes `inside`.
+fn find_in_lane(slots: &Slots, row: u32, lane: u32, inside: f32) -> Found {
     let mut sum = 0.0;
     for (block, (weights, counts)) in slots.weights_of(row).iter().zip(&slots.counts).enumerate() {
         sum += weights[lane as usize] * counts[lane as usize];
         if sum > inside {
-            return Place::Slot((block * WIDTH) as u32 + lane);
+            return Found::Slot((block * WIDTH) as u32 + lane);
         }
     }
-    Place::Lane(lane)
+    Found::Lane(lane)
 }
 
 /// The draws that fall on the prior, and the few that rounding has carried past the end of their lane: those get
 /// the last slot there, or anywhere, with any weight.
 #[inline(never)]
-fn draw_rarely(slots: &mut Slots, row: u32, place: Place, view: &TopicView, random: &mut Stream) -> u32 {
-    if let Place::Lane(lane) = place {
+fn draw_rarely(slots: &mut Slots, row: u32, found: Found, view: &TopicView, random: &mut Stream) -> u32 {
+    if let Found::Lane(lane) = found {
         let weights = slots.weights_of(row).as_flattened();
         let products = weights.iter().zip(slots.counts.as_flattened()).map(|(weight, count)| weight * count);
         let positive = || products.clone().enumerate().rev().filter(|(_, product)| *product > 0.0);

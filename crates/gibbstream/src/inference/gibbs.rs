@@ -148,11 +148,11 @@ where
                 (Move::MetropolisHastings, _) => chain.sweep_by_proposals(view, &mut latent.random),
             }
             match (kept, self.statistic) {
+                // Topics leave quickly at first and slowly later.
                 (false, _) if pass.is_power_of_two() => chain.compact(),
-                (false, _) => {}
                 (true, Statistic::RaoBlackwell) => chain.keep(view),
                 (true, Statistic::Counts) => chain.keep_counts(),
-                (true, Statistic::InSweep) => {}
+                (false, _) | (true, Statistic::InSweep) => {}
             }
         }
         if last < self.sweeps {

@@ -3,7 +3,7 @@
 use super::alpha::{AlphaRule, AlphaState, ThetaExpectation};
 use super::topic_rule::TopicRule;
 use super::topics::{Affine, TopicStats};
-use super::view::TopicView;
+use super::view::{TopicView, weight_and_prior};
 use super::{Batch, Expectation, LatentModel};
 use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
@@ -11,6 +11,7 @@ use crate::inference::chain::Kept;
 use crate::inference::collect::Collector;
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
+use crate::vectorised::prefetch;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -109,7 +110,10 @@ impl Topics {
     /// The view of these parameters for the words of `batch`.
     pub fn view(&self, batch: &Minibatch, out: &mut TopicView) {
         let words = batch.words();
-        out.refresh(words.len(), &self.alpha, |index, row| row.copy_from_slice(self.row(words[index])));
+        out.refresh(words.len(), &self.alpha, |index, row| {
+            row.copy_from_slice(self.row(words[index]));
+            weight_and_prior(row, &self.alpha)
+        });
     }
 }
 
@@ -189,12 +193,10 @@ impl Lda {
     /// Random weights of one word, for all topics.
     fn start_row(&self, word: u64, seed: Seed, row: &mut [f64]) {
         let mut random = seed.stream(Purpose::Initial, [word, 0]);
-        row.iter_mut().for_each(|value| {
-            *value = match self.start {
-                Start::Gamma => random.gamma(100.0) / 100.0,
-                Start::NearlyUniform => 1.0 + 0.1 * random.uniform(),
-            }
-        });
+        match self.start {
+            Start::Gamma => random.gammas(100.0, row),
+            Start::NearlyUniform => row.iter_mut().for_each(|value| *value = 1.0 + 0.1 * random.uniform()),
+        }
     }
 }
 
@@ -255,7 +257,10 @@ impl LatentModel for Lda {
         let Some(fresh) = pending else {
             let map = self.rule.weights(counts.scale(), counts.scaled_totals(), self.vocabulary, at);
             out.refresh(words.len(), &state.alpha.alpha, |index, row| {
-                map.write(counts.scaled_row(words[index]), row);
+                if let Some(&next) = words.get(index + 1) {
+                    prefetch(counts.scaled_row(next));
+                }
+                map.write_and_sum(counts.scaled_row(words[index]), &state.alpha.alpha, row)
             });
             return;
         };
@@ -272,6 +277,7 @@ impl LatentModel for Lda {
                 *row = scale * old + rho * fresh;
             }
             map.apply(row);
+            weight_and_prior(row, &alpha.alpha)
         });
     }
 
@@ -287,15 +293,22 @@ impl LatentModel for Lda {
         view: &TopicView,
         batch: &Minibatch,
     ) {
-        if fresh.in_parts && self.rule.blends() && !self.averaging {
-            let rows = Collector::new(view, batch, &fresh.parts);
-            let write = |word: usize, row: &mut [f64], totals: &mut [f64]| rows.write(word, row, totals);
-            state.counts.blend_rows(step.rho, batch.words(), write);
-        } else {
+        let whole = !(fresh.in_parts && self.rule.blends() && !self.averaging);
+        if whole {
             fresh.sum_up(view, batch);
-            self.rule.absorb(&mut state.counts, step, fresh, batch.words(), self.seed);
         }
-        state.alpha.absorb(&self.alpha, self.alpha_floor, step, &fresh.theta);
+        let (LdaState { counts, alpha, .. }, fresh) = (state, &*fresh);
+        let move_counts = || {
+            if whole {
+                self.rule.absorb(counts, step, fresh, batch.words(), self.seed);
+            } else {
+                let fresh = Collector::new(view, batch, &fresh.parts);
+                counts.blend_rows(step.rho, batch.words(), |word, weight, space, row, totals| {
+                    fresh.add(word, weight, space, row, totals);
+                });
+            }
+        };
+        rayon::join(move_counts, || alpha.absorb(&self.alpha, self.alpha_floor, step, &fresh.theta));
     }
 
     fn remember(&self, state: &mut LdaState, step: &Step) {
@@ -312,6 +325,10 @@ impl Batch for Minibatch {
 
     fn key(&self, index: usize) -> [u64; 2] {
         [self.pass(), self.first() + index as u64]
+    }
+
+    fn cost(&self, index: usize) -> u64 {
+        self.tokens_of(index)
     }
 }
 

@@ -42,6 +42,11 @@ pub trait Batch: Sync {
     }
     /// Key of the random stream of observation `index`: its pass, and its place in the stream.
     fn key(&self, index: usize) -> [u64; 2];
+
+    /// What observation `index` costs compared with the others; only balances the threads.
+    fn cost(&self, _index: usize) -> u64 {
+        1
+    }
 }
 
 /// Expected sufficient statistics of one minibatch, for as much of the model as the minibatch touches.

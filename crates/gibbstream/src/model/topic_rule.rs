@@ -3,6 +3,7 @@
 
 use super::lda::TopicExpectation;
 use super::topics::{Affine, TopicStats};
+use super::view::weight_and_prior;
 use crate::error::{Error, Result};
 use crate::math::{digamma, exp_digamma, exp_digamma_all};
 use crate::random::{Purpose, Seed};
@@ -81,13 +82,15 @@ pub(crate) enum WeightMap {
 }
 
 impl WeightMap {
-    /// Writes the weights that belong to a row of scaled counts.
-    pub(crate) fn write(&self, scaled: &[f64], row: &mut [f64]) {
+    /// Writes the weights that belong to a row of scaled counts; returns their sum, and the sum of their products
+    /// with `alpha`.
+    pub(crate) fn write_and_sum(&self, scaled: &[f64], alpha: &[f64], row: &mut [f64]) -> (f64, f64) {
         if let Self::Affine(affine) = self {
-            affine.apply(scaled, row);
+            affine.apply_and_sum(scaled, alpha, row)
         } else {
             row.copy_from_slice(scaled);
             self.apply(row);
+            weight_and_prior(row, alpha)
         }
     }
 

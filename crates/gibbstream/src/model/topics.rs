@@ -4,7 +4,8 @@
 //! `s = scale * scaled` makes the multiplication a single number, so an update costs `K` times the distinct
 //! words of the minibatch, whatever the size of the vocabulary (algorithms.md 8.5).
 
-use crate::vectorised::vectorised;
+use crate::math::{LANES, add_lanes};
+use crate::vectorised::{prefetch, vectorised};
 use rayon::prelude::*;
 
 /// Below this scale the numbers are written out, long before they could lose digits.
@@ -53,6 +54,38 @@ pub struct Affine {
 }
 
 impl Affine {
+    /// The same, and returns their sum, and the sum of their products with `alpha`.
+    pub fn apply_and_sum(&self, scaled: &[f64], alpha: &[f64], out: &mut [f64]) -> (f64, f64) {
+        vectorised!((
+            out: &mut [f64] = out,
+            scaled: &[f64] = scaled,
+            factors: &[f64] = &self.factors,
+            offsets: &[f64] = &self.offsets,
+            alpha: &[f64] = alpha,
+        ) -> (f64, f64) {
+            let (mut weights, mut priors) = ([0.0; LANES], [0.0; LANES]);
+            let (out_lanes, out_rest) = out.as_chunks_mut::<LANES>();
+            let (scaled_lanes, scaled_rest) = scaled.as_chunks::<LANES>();
+            let (factor_lanes, factor_rest) = factors.as_chunks::<LANES>();
+            let (offset_lanes, offset_rest) = offsets.as_chunks::<LANES>();
+            let (alpha_lanes, alpha_rest) = alpha.as_chunks::<LANES>();
+            let maps = factor_lanes.iter().zip(offset_lanes).zip(alpha_lanes);
+            for ((out, scaled), ((factor, offset), alpha)) in out_lanes.iter_mut().zip(scaled_lanes).zip(maps) {
+                for lane in 0..LANES {
+                    out[lane] = scaled[lane] * factor[lane] + offset[lane];
+                    weights[lane] += out[lane];
+                    priors[lane] += out[lane] * alpha[lane];
+                }
+            }
+            for (lane, out) in out_rest.iter_mut().enumerate() {
+                *out = scaled_rest[lane] * factor_rest[lane] + offset_rest[lane];
+                weights[lane] += *out;
+                priors[lane] += *out * alpha_rest[lane];
+            }
+            (add_lanes(weights), add_lanes(priors))
+        })
+    }
+
     /// Writes the probabilities that belong to a row of scaled counts.
     pub fn apply(&self, scaled: &[f64], out: &mut [f64]) {
         vectorised!((
@@ -137,18 +170,14 @@ impl TopicStats {
         self.add_totals(weight, fresh_totals);
     }
 
-    /// The same for statistics that are not averaged, whose rows come one by one: `write(index, row, totals)` writes
-    /// the row of the word at that place of `words`, and adds it to the totals.
-    pub fn blend_rows(
-        &mut self,
-        rho: f64,
-        words: &[u32],
-        write: impl Fn(usize, &mut [f64], &mut [f64]) + Sync,
-    ) {
+    /// The same for statistics that are not averaged, whose rows come one by one: `add(index, weight, space, row,
+    /// totals)` adds `weight` times the fresh row of the word at that place of `words` to `row`, and the fresh row to
+    /// the totals; it may use `space` for one number per topic.
+    pub fn blend_rows(&mut self, rho: f64, words: &[u32], add: impl AddRow) {
         debug_assert!(self.average.is_none());
         self.fade(rho, words);
         let weight = rho / self.scale;
-        let totals = add_written(self.topics, words, 0, 0, weight, &write, &mut self.scaled);
+        let totals = add_each(self.topics, words, 0, 0, weight, &add, &mut self.scaled);
         self.add_totals(weight, &totals);
     }
 
@@ -312,15 +341,19 @@ fn add_rows(
     }
 }
 
-/// The same for rows that `write` makes when they are needed, from place `first` of all words on. Returns their
-/// column sums, added up in an order that depends on the number of words alone.
-fn add_written(
+/// What adds one row, see [`TopicStats::blend_rows`].
+pub trait AddRow: Fn(usize, f64, &mut [f64], &mut [f64], &mut [f64]) + Sync {}
+impl<F: Fn(usize, f64, &mut [f64], &mut [f64], &mut [f64]) + Sync> AddRow for F {}
+
+/// The same for rows that `add` adds, from place `first` of all words on. Returns their column sums, added up in an
+/// order that depends on the number of words alone.
+fn add_each(
     topics: usize,
     words: &[u32],
     first: usize,
     base: usize,
     weight: f64,
-    write: &(impl Fn(usize, &mut [f64], &mut [f64]) + Sync),
+    add: &impl AddRow,
     scaled: &mut [f64],
 ) -> Vec<f64> {
     if words.len() > ROWS_PER_TASK {
@@ -329,16 +362,19 @@ fn add_written(
         let middle = right[0] as usize;
         let (scaled_left, scaled_right) = scaled.split_at_mut((middle - base) * topics);
         let (mut totals, others) = rayon::join(
-            || add_written(topics, left, first, base, weight, write, scaled_left),
-            || add_written(topics, right, first + half, middle, weight, write, scaled_right),
+            || add_each(topics, left, first, base, weight, add, scaled_left),
+            || add_each(topics, right, first + half, middle, weight, add, scaled_right),
         );
         totals.iter_mut().zip(others).for_each(|(total, other)| *total += other);
         return totals;
     }
-    let (mut row, mut totals) = (vec![0.0; topics], vec![0.0; topics]);
+    let (mut space, mut totals) = (vec![0.0; topics], vec![0.0; topics]);
+    let place = |word: u32| (word as usize - base) * topics;
     for (i, &word) in words.iter().enumerate() {
-        write(first + i, &mut row, &mut totals);
-        add_row(&mut scaled[(word as usize - base) * topics..][..topics], weight, &row);
+        if let Some(&next) = words.get(i + 1) {
+            prefetch(&scaled[place(next)..][..topics]);
+        }
+        add(first + i, weight, &mut space, &mut scaled[place(word)..][..topics], &mut totals);
     }
     totals
 }

@@ -4,11 +4,13 @@
 //! `sum_k alpha_k phi_kw`, is computed once per word; what depends on the document is sparse
 //! (algorithms.md 8.1).
 
-use crate::lanes::{Block, Lanes, WIDTH};
+use crate::lanes::{Block, Found, Lanes, Sums, WIDTH};
 use crate::math::{LANES, add_lanes};
 use crate::vectorised::vectorised;
 use rayon::prelude::*;
 
+/// Blocks per group: a draw from a whole row first finds the group of topics, then the topic.
+const GROUP: usize = 4;
 /// Words handed to one thread at a time.
 const WORDS_PER_TASK: usize = 64;
 /// The sampler's relative weights are not larger than this, whatever alpha is.
@@ -24,7 +26,7 @@ pub struct TopicView {
     rows: Rows,
     /// Per word: its mass under the prior, and what makes its weights relative to that.
     masses: Vec<Mass>,
-    /// Per word and block of topics: running sums of the weights in `rows`, and of them times `alpha_k`.
+    /// Per word and group of topics: running sums of the weights in `rows`, and of them times `alpha_k`.
     weight_sums: Vec<f64>,
     prior_sums: Vec<f64>,
     unseen: u64,
@@ -57,10 +59,16 @@ impl TopicView {
         Self { rows: Rows::Relative(Vec::new()), ..Self::default() }
     }
 
-    /// Recomputes everything for `words` words, whose weights `fill(index, row)` writes.
-    pub fn refresh(&mut self, words: usize, alpha: &[f64], fill: impl Fn(usize, &mut [f64]) + Sync) {
+    /// Recomputes everything for `words` words. `fill(index, row)` writes the weights of one and returns their sum,
+    /// and the sum of their products with alpha, as [`weight_and_prior`] does.
+    pub fn refresh(
+        &mut self,
+        words: usize,
+        alpha: &[f64],
+        fill: impl Fn(usize, &mut [f64]) -> (f64, f64) + Sync,
+    ) {
         let topics = alpha.len();
-        let blocks = topics.div_ceil(WIDTH);
+        let (blocks, groups) = (topics.div_ceil(WIDTH), groups(topics));
         self.topics = topics;
         self.alpha.clear();
         self.alpha.extend_from_slice(alpha);
@@ -70,12 +78,12 @@ impl TopicView {
         let alpha_blocks = &mut self.alpha_blocks;
         alpha_blocks.as_flattened_mut().iter_mut().zip(alpha).for_each(|(out, &alpha)| *out = alpha as f32);
         self.masses.resize(words, Mass::default());
-        self.weight_sums.resize(words * blocks, 0.0);
-        self.prior_sums.resize(words * blocks, 0.0);
+        self.weight_sums.resize(words * groups, 0.0);
+        self.prior_sums.resize(words * groups, 0.0);
         let tasks = (
             self.masses.par_chunks_mut(WORDS_PER_TASK),
-            self.weight_sums.par_chunks_mut(WORDS_PER_TASK * blocks),
-            self.prior_sums.par_chunks_mut(WORDS_PER_TASK * blocks),
+            self.weight_sums.par_chunks_mut(WORDS_PER_TASK * groups),
+            self.prior_sums.par_chunks_mut(WORDS_PER_TASK * groups),
         );
         let tasks = tasks.into_par_iter().enumerate();
         let alpha_blocks = &self.alpha_blocks;
@@ -83,13 +91,12 @@ impl TopicView {
             Rows::Exact(rows) => {
                 write_rows(rows, topics, words, alpha, tasks, fill, |exact, _, row, sums| {
                     row.copy_from_slice(exact);
-                    sum_blocks(exact, alpha, sums);
+                    sum_groups(exact, alpha, sums);
                 })
             }
             Rows::Relative(rows) => {
                 write_rows(rows, blocks, words, alpha, tasks, fill, |exact, scale, row, sums| {
-                    round(exact, scale, row.as_flattened_mut());
-                    sum_rounded_blocks(row, alpha_blocks, sums);
+                    round(exact, scale, alpha_blocks, row, sums);
                 })
             }
         };
@@ -176,19 +183,27 @@ impl TopicView {
         }
     }
 
-    /// `count <- relative weight * (count + gain * alpha) * share`, for all topics, and adds that to the totals.
-    pub(crate) fn multiply(&self, word: u32, gain: f64, share: f64, counts: &mut [f64], totals: &mut [f64]) {
+    /// `relative weight * (count + gain * alpha) * share`, for all topics, is added to the totals, and times `weight` to
+    /// the sums.
+    #[expect(clippy::too_many_arguments, reason = "one pass over a row for all of them")]
+    pub(crate) fn add_counts(
+        &self,
+        word: u32,
+        counts: &[f64],
+        gain: f64,
+        share: f64,
+        weight: f64,
+        sums: &mut [f64],
+        totals: &mut [f64],
+    ) {
         match &self.rows {
             Rows::Exact(_) => {
-                let share = share * self.scale(word);
-                let rows = self.row(word).iter().zip(&self.alpha);
-                for ((count, total), (weight, alpha)) in counts.iter_mut().zip(totals).zip(rows) {
-                    *count = weight * (*count + gain * alpha) * share;
-                    *total += *count;
-                }
+                let row: Vec<f32> = (0..self.topics).map(|k| self.relative(word, k)).collect();
+                add_counts(&row, &self.alpha, counts, [gain, share, weight], sums, totals);
             }
             Rows::Relative(_) => {
-                multiply(self.blocks_of(word).as_flattened(), &self.alpha, gain, share, counts, totals);
+                let row = self.blocks_of(word).as_flattened();
+                add_counts(row, &self.alpha, counts, [gain, share, weight], sums, totals);
             }
         }
     }
@@ -209,8 +224,9 @@ impl TopicView {
     pub fn find_in_prior(&self, word: u32, share: f64) -> usize {
         vectorised!(V: (view: &TopicView = self, word: u32 = word, share: f64 = share) -> usize {
             match &view.rows {
-                Rows::Exact(rows) => {
-                    view.find(&view.prior_sums, word, share, |k| view.alpha[k] * rows[word as usize * view.topics + k])
+                Rows::Exact(_) => {
+                    let row = view.row(word);
+                    view.find(&view.prior_sums, word, share, |k| view.alpha[k] * row[k])
                 }
                 Rows::Relative(_) => view.find_rounded::<V>(&view.prior_sums, word, share, |block, weights| {
                     weights.mul(V::load(&view.alpha_blocks[block]))
@@ -223,8 +239,9 @@ impl TopicView {
     pub fn find_in_weights(&self, word: u32, share: f64) -> usize {
         vectorised!(V: (view: &TopicView = self, word: u32 = word, share: f64 = share) -> usize {
             match &view.rows {
-                Rows::Exact(rows) => {
-                    view.find(&view.weight_sums, word, share, |k| rows[word as usize * view.topics + k])
+                Rows::Exact(_) => {
+                    let row = view.row(word);
+                    view.find(&view.weight_sums, word, share, |k| row[k])
                 }
                 Rows::Relative(_) => {
                     view.find_rounded::<V>(&view.weight_sums, word, share, |_, weights| weights)
@@ -233,22 +250,22 @@ impl TopicView {
         })
     }
 
-    /// The block of topics at `share` of the whole, how much of the whole comes before it, and `share` of the whole.
+    /// The group of topics at `share` of the whole, how much of the whole comes before it, and `share` of the whole.
     #[inline(always)]
-    fn find_block(&self, sums: &[f64], word: u32, share: f64) -> (usize, f64, f64) {
-        let blocks = self.alpha_blocks.len();
-        let sums = &sums[word as usize * blocks..][..blocks];
-        let at = share * sums[blocks - 1];
+    fn find_group(&self, sums: &[f64], word: u32, share: f64) -> (usize, f64, f64) {
+        let groups = groups(self.topics);
+        let sums = &sums[word as usize * groups..][..groups];
+        let at = share * sums[groups - 1];
         // Counting is faster than stopping at the right place, which no processor can foresee.
-        let block = sums[..blocks - 1].iter().map(|&sum| u64::from(sum <= at)).sum::<u64>() as usize;
-        (block, if block == 0 { 0.0 } else { sums[block - 1] }, at)
+        let group = sums[..groups - 1].iter().map(|&sum| u64::from(sum <= at)).sum::<u64>() as usize;
+        (group, if group == 0 { 0.0 } else { sums[group - 1] }, at)
     }
 
     #[inline(always)]
     fn find(&self, sums: &[f64], word: u32, share: f64, weight: impl Fn(usize) -> f64) -> usize {
-        let (block, mut sum, at) = self.find_block(sums, word, share);
-        let (first, end) = (block * WIDTH, ((block + 1) * WIDTH).min(self.topics));
-        for k in first..end {
+        let (group, mut sum, at) = self.find_group(sums, word, share);
+        let end = ((group + 1) * GROUP * WIDTH).min(self.topics);
+        for k in group * GROUP * WIDTH..end {
             sum += weight(k);
             if sum > at {
                 return k;
@@ -265,25 +282,38 @@ impl TopicView {
         share: f64,
         weigh: impl Fn(usize, V) -> V,
     ) -> usize {
-        let (block, before, at) = self.find_block(sums, word, share);
+        let (group, before, at) = self.find_group(sums, word, share);
         let row = self.blocks_of(word);
-        let running = weigh(block, V::load(&row[block])).running_sums();
-        let passed = running.at_most(V::splat((at - before) as f32));
-        let k = block * WIDTH + (!passed).trailing_zeros() as usize;
-        let row = row.as_flattened();
-        // The first sum that is not passed, unless rounding has left none, or one that adds nothing.
-        if k < row.len() && row[k] > 0.0 { k } else { last_with_mass(self.topics, |k| f64::from(row[k])) }
+        let sums = group_sums::<V>(row, group, weigh);
+        match sums.find(V::splat((at - before) as f32)) {
+            Found::Slot(slot) => group * GROUP * WIDTH + slot as usize,
+            _ => last_with_mass(self.topics, |k| f64::from(row.as_flattened()[k])),
+        }
     }
 }
 
-/// The last topic before `end` with any mass, where rounding carried a draw past the end of its block.
+/// Number of groups of topics.
+fn groups(topics: usize) -> usize {
+    topics.div_ceil(GROUP * WIDTH)
+}
+
+/// Sums of a group of blocks, which may be cut short by the end of the row.
+#[inline(always)]
+fn group_sums<V: Lanes>(row: &[Block], group: usize, weigh: impl Fn(usize, V) -> V) -> Sums<V, GROUP> {
+    Sums::new(|i| match row.get(group * GROUP + i) {
+        Some(block) => weigh(group * GROUP + i, V::load(block)),
+        None => V::splat(0.0),
+    })
+}
+
+/// The last topic before `end` with any mass, where rounding carried a draw past the end of its group.
 #[cold]
 fn last_with_mass(end: usize, weight: impl Fn(usize) -> f64) -> usize {
     (0..end).rev().find(|&k| weight(k) > 0.0).unwrap_or(end - 1)
 }
 
 /// Running sums of a word, see [`TopicView`].
-type Sums<'a> = (&'a mut [f64], &'a mut [f64]);
+type RowSums<'a> = (&'a mut [f64], &'a mut [f64]);
 /// The masses and running sums of the words of a task.
 type Task<'a> = (&'a mut [Mass], &'a mut [f64], &'a mut [f64]);
 
@@ -295,17 +325,16 @@ fn write_rows<'a, T: Copy + Default + Send>(
     words: usize,
     alpha: &[f64],
     tasks: impl IndexedParallelIterator<Item = (usize, Task<'a>)>,
-    fill: impl Fn(usize, &mut [f64]) + Sync,
-    store: impl Fn(&[f64], f64, &mut [T], Sums<'_>) + Sync,
+    fill: impl Fn(usize, &mut [f64]) -> (f64, f64) + Sync,
+    store: impl Fn(&[f64], f64, &mut [T], RowSums<'_>) + Sync,
 ) -> u64 {
-    let (topics, blocks) = (alpha.len(), alpha.len().div_ceil(WIDTH));
+    let (topics, groups) = (alpha.len(), groups(alpha.len()));
     rows.resize(words * stride, T::default());
     let tasks = rows.par_chunks_mut(WORDS_PER_TASK * stride).zip(tasks);
     let unseen = tasks.map(|(rows, (task, (masses, weight_sums, prior_sums)))| {
         let (mut exact, mut unseen) = (vec![0.0; topics], 0);
         for (i, row) in rows.chunks_exact_mut(stride).enumerate() {
-            fill(task * WORDS_PER_TASK + i, &mut exact);
-            let (mut weight, mut prior) = weight_and_prior(&exact, alpha);
+            let (mut weight, mut prior) = fill(task * WORDS_PER_TASK + i, &mut exact);
             if prior <= 0.0 {
                 unseen += 1;
                 exact.fill(1.0); // it says nothing about topics
@@ -313,7 +342,7 @@ fn write_rows<'a, T: Copy + Default + Send>(
             }
             let scale = (1.0 / prior).min(LARGEST_RELATIVE / weight);
             masses[i] = Mass { prior, scale };
-            let range = i * blocks..(i + 1) * blocks;
+            let range = i * groups..(i + 1) * groups;
             store(&exact, scale, row, (&mut weight_sums[range.clone()], &mut prior_sums[range]));
         }
         unseen
@@ -321,8 +350,8 @@ fn write_rows<'a, T: Copy + Default + Send>(
     unseen.sum()
 }
 
-/// `sum_k phi_kw` and `sum_k alpha_k phi_kw`.
-fn weight_and_prior(row: &[f64], alpha: &[f64]) -> (f64, f64) {
+/// `sum_k phi_kw` and `sum_k alpha_k phi_kw` of a word.
+pub fn weight_and_prior(row: &[f64], alpha: &[f64]) -> (f64, f64) {
     vectorised!((row: &[f64] = row, alpha: &[f64] = alpha) -> (f64, f64) {
         let (mut weights, mut priors) = ([0.0; LANES], [0.0; LANES]);
         let (row_lanes, row_rest) = row.as_chunks::<LANES>();
@@ -341,59 +370,78 @@ fn weight_and_prior(row: &[f64], alpha: &[f64]) -> (f64, f64) {
     })
 }
 
-/// Relative weights in single precision.
-fn round(exact: &[f64], scale: f64, out: &mut [f32]) {
-    vectorised!((exact: &[f64] = exact, scale: f64 = scale, out: &mut [f32] = out) -> () {
-        out.iter_mut().zip(exact).for_each(|(out, exact)| *out = (exact * scale) as f32);
-    });
-}
-
-/// See [`TopicView::multiply`].
-fn multiply(weights: &[f32], alpha: &[f64], gain: f64, share: f64, counts: &mut [f64], totals: &mut [f64]) {
-    vectorised!((
-        weights: &[f32] = weights,
-        alpha: &[f64] = alpha,
-        gain: f64 = gain,
-        share: f64 = share,
-        counts: &mut [f64] = counts,
-        totals: &mut [f64] = totals,
+/// Relative weights in single precision, with their sums.
+fn round(
+    exact: &[f64],
+    scale: f64,
+    alpha: &[Block],
+    row: &mut [Block],
+    (weight_sums, prior_sums): RowSums<'_>,
+) {
+    vectorised!(V: (
+        exact: &[f64] = exact,
+        scale: f64 = scale,
+        alpha: &[Block] = alpha,
+        row: &mut [Block] = row,
+        weight_sums: &mut [f64] = weight_sums,
+        prior_sums: &mut [f64] = prior_sums,
     ) -> () {
-        let rows = weights.iter().zip(alpha);
-        for ((count, total), (&weight, alpha)) in counts.iter_mut().zip(totals).zip(rows) {
-            *count = f64::from(weight) * (*count + gain * alpha) * share;
-            *total += *count;
+        let (whole, rest) = exact.as_chunks::<WIDTH>();
+        for (block, exact) in row.iter_mut().zip(whole) {
+            V::rounded(exact, scale).store(block);
+        }
+        if !rest.is_empty() {
+            let mut padded = [0.0; WIDTH];
+            padded[..rest.len()].copy_from_slice(rest);
+            V::rounded(&padded, scale).store(&mut row[whole.len()]);
+        }
+        let (mut weight_sum, mut prior_sum) = (0.0, 0.0);
+        for (group, (weights, priors)) in weight_sums.iter_mut().zip(prior_sums).enumerate() {
+            weight_sum += f64::from(group_sums::<V>(row, group, |_, weights| weights).total().end());
+            let prior = group_sums::<V>(row, group, |i, weights| weights.mul(V::load(&alpha[i])));
+            prior_sum += f64::from(prior.total().end());
+            *weights = weight_sum;
+            *priors = prior_sum;
         }
     });
 }
 
-/// Running sums of a row over its blocks.
-fn sum_blocks(row: &[f64], alpha: &[f64], (weight_sums, prior_sums): Sums<'_>) {
+/// See [`TopicView::add_counts`].
+fn add_counts(
+    weights: &[f32],
+    alpha: &[f64],
+    counts: &[f64],
+    factors: [f64; 3],
+    sums: &mut [f64],
+    totals: &mut [f64],
+) {
+    vectorised!((
+        weights: &[f32] = weights,
+        alpha: &[f64] = alpha,
+        counts: &[f64] = counts,
+        factors: [f64; 3] = factors,
+        sums: &mut [f64] = sums,
+        totals: &mut [f64] = totals,
+    ) -> () {
+        let [gain, share, weight] = factors;
+        let rows = weights.iter().zip(alpha).zip(counts);
+        for (((&relative, alpha), count), (sum, total)) in rows.zip(sums.iter_mut().zip(totals)) {
+            let count = f64::from(relative) * (count + gain * alpha) * share;
+            *total += count;
+            *sum += weight * count;
+        }
+    });
+}
+
+/// Running sums of an exact row over its groups.
+fn sum_groups(row: &[f64], alpha: &[f64], (weight_sums, prior_sums): RowSums<'_>) {
     let (mut weight_sum, mut prior_sum) = (0.0, 0.0);
-    let blocks = row.chunks(WIDTH).zip(alpha.chunks(WIDTH));
-    for ((row, alpha), (weights, priors)) in blocks.zip(weight_sums.iter_mut().zip(prior_sums)) {
+    let groups = row.chunks(GROUP * WIDTH).zip(alpha.chunks(GROUP * WIDTH));
+    for ((row, alpha), (weights, priors)) in groups.zip(weight_sums.iter_mut().zip(prior_sums)) {
         let (weight, prior) = weight_and_prior(row, alpha);
         weight_sum += weight;
         prior_sum += prior;
         *weights = weight_sum;
         *priors = prior_sum;
     }
-}
-
-/// The same for weights that were rounded, added up as `find_rounded` adds them.
-fn sum_rounded_blocks(row: &[Block], alpha: &[Block], (weight_sums, prior_sums): Sums<'_>) {
-    vectorised!(V: (
-        row: &[Block] = row,
-        alpha: &[Block] = alpha,
-        weight_sums: &mut [f64] = weight_sums,
-        prior_sums: &mut [f64] = prior_sums,
-    ) -> () {
-        let (mut weight_sum, mut prior_sum) = (0.0, 0.0);
-        for ((row, alpha), (weights, priors)) in row.iter().zip(alpha).zip(weight_sums.iter_mut().zip(prior_sums)) {
-            let row = V::load(row);
-            weight_sum += f64::from(row.running_sums().end());
-            prior_sum += f64::from(row.mul(V::load(alpha)).running_sums().end());
-            *weights = weight_sum;
-            *priors = prior_sum;
-        }
-    });
 }

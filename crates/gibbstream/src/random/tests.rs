@@ -173,6 +173,12 @@ fn gamma_numbers() {
         check_moments(&what, &draws, shape, shape, 3.0 * shape * shape + 6.0 * shape);
         check_distribution(&what, draws, |x| x.inc_gamma(shape));
     }
+    let mut many = vec![0.0; N];
+    stream(45).gammas(100.0, &mut many);
+    check_moments("gammas(100)", &many, 100.0, 100.0, 3.0 * 100.0 * 100.0 + 6.0 * 100.0);
+    let z = many.iter().zip(&many[1..]).map(|(x, y)| (x - 100.0) * (y - 100.0) / 100.0).sum::<f64>();
+    assert!((z / (N as f64).sqrt()).abs() < Z, "neighbours: {z}");
+    check_distribution("gammas(100)", many, |x| x.inc_gamma(100.0));
 }
 
 /// The logarithm has mean digamma and variance trigamma; its fourth central moment is 3 trigamma^2 plus the
