@@ -218,22 +218,23 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::Document;
+    use crate::model::lda::Topics;
 
     /// Wide vectors and words four at a time give the bits of the plain loop.
     #[test]
     fn sums_have_one_order() {
         for (topics, words) in [(1, 1), (3, 4), (8, 5), (21, 11), (128, 7)] {
             let weight = |i: usize| 1.0 / (1.0 + (i * 7 % 31) as f64);
-            let alpha = vec![0.1; topics];
+            let beta = (0..topics * words).map(weight).collect();
+            let counts = (0..words as u32).map(|word| (word, 1 + word % 3)).collect();
+            let batch = Minibatch::new(&[Document { words: counts, ..Document::default() }], 0, 0);
             let mut view = TopicView::default();
-            view.refresh(words, &alpha, |word, row| {
-                row.iter_mut().enumerate().for_each(|(k, value)| *value = weight(word * topics + k));
-            });
-            let document: Vec<Entry> =
-                (0..words as u32).map(|word| Entry { word, count: 1 + word % 3 }).collect();
+            Topics { beta, alpha: vec![0.1; topics] }.view(&batch, &mut view);
+            let document = batch.document(0);
             let spread: Vec<f64> = (0..topics).map(|k| weight(k + 5)).collect();
             let (mut sums, mut ratios) = (vec![0.0; topics], Vec::new());
-            add_up(&view, &document, &spread, &mut sums, &mut ratios);
+            add_up(&view, document, &spread, &mut sums, &mut ratios);
             let mut expected = vec![0.0; topics];
             for (entry, ratio) in document.iter().zip(&ratios) {
                 let row = view.row(entry.word);
