@@ -2,7 +2,8 @@
 """Every method on the same documents: scores, CPU time and medians over seeds.
 
     cargo build --release
-    bench/methods.py run --data ../shared/data --jobs 2      # resumable: finished cells are kept
+    bench/methods.py run --data ../shared/data               # resumable: finished cells are kept
+    bench/methods.py run --only g-oem --only olda            # some rows
     bench/methods.py table                                   # Markdown on standard output
 
 Cells are appended to bench/methods.jsonl, numbers only. The synthetic corpus has 10 topics over 1,000 words and
@@ -19,18 +20,37 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "..", "target", "release", "gibbstream")
 RESULTS = os.path.join(HERE, "methods.jsonl")
-METHODS = ["g-oem", "g-oem++", "v-oem", "v-oem++", "olda", "vargibbs", "svb", "splda", "sgs", "mh-oem"]
-SEEDS = range(5)
+SEEDS, VARIANT_SEEDS = range(5), range(3)
 # name: documents to train on, first held-out document, held-out documents, numbers of topics
 CORPORA = {
     "synthetic": (20_000, 20_000, 500, [10]),
     "yelp": (20_000, 23_456, 300, [16, 128]),
     "imdb": (20_000, 93_464, 300, [16, 128]),
 }
+FEW = ["synthetic 10", "yelp 16", "imdb 16"]
+ALL = [f"{corpus} {topics}" for corpus, sizes in CORPORA.items() for topics in sizes[3]]
+# A row is a method with the flags that change it: where it runs. The first ones are the methods as they are.
+METHODS = dict.fromkeys(
+    ["g-oem", "g-oem++", "v-oem", "v-oem++", "olda", "vargibbs", "svb", "splda", "sgs", "mh-oem"], ALL
+) | {
+    "lds": FEW,  # 200 sweeps, and a normal draw for every word of every topic at every update
+    "batch-vem": FEW[:1], "batch-gibbs": FEW[:1], "mcem": FEW[:1],  # twenty passes over all documents
+}
+# What explains the differences: smaller first steps, a learnt or a fixed alpha, other statistics.
+VARIANTS = {
+    "g-oem --offset 10": ALL, "olda --offset 10": ALL, "vargibbs --offset 10": ALL,
+    "olda --offset 10 --alpha fixed": ALL,
+    "vargibbs --offset 10 --alpha fixed-point": ALL,
+    "vargibbs --offset 10 --alpha fixed-point --statistic rb": ALL,
+    "g-oem --offset 10 --statistic counts": ALL,
+    "g-oem --kappa 0.7 --offset 20": ALL, "g-oem++ --kappa 0.7 --offset 20": ALL,
+    "v-oem --kappa 0.7 --offset 20": ALL, "v-oem++ --kappa 0.7 --offset 20": ALL,
+}
+ROWS = METHODS | VARIANTS
 
 
-def program(*arguments):
-    result = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False)
+def program(path, *arguments):
+    result = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True, check=False)
     if result.returncode:
         raise RuntimeError(f"{arguments}: {result.stderr}")
     return json.loads(result.stdout)
@@ -44,56 +64,76 @@ def finished():
     return {(cell["corpus"], cell["topics"], cell["method"], cell["seed"]): cell for cell in cells}
 
 
-def run_cell(folder, corpus, topics, method, seed):
+def run_cell(path, folder, corpus, topics, row, seed):
     documents, skip, held_out, _ = CORPORA[corpus]
+    method, *flags = row.split()
     with tempfile.TemporaryDirectory() as scratch:
         model = os.path.join(scratch, "model.gbs")
-        train = program("train", folder, "--topics", topics, "--method", method, "--limit-docs", documents,
-                        "--total-docs", documents, "--batch", 100, "--sweeps", 20, "--seed", seed,
-                        "--threads", 1, "--out", model, "--json")
-        score = program("evaluate", model, folder, "--skip-docs", skip, "--limit-docs", held_out,
+        train = program(path, "train", folder, "--topics", topics, "--method", method, "--limit-docs", documents,
+                        "--total-docs", documents, "--batch", 100, "--seed", seed, "--threads", 1,
+                        "--out", model, "--json", *flags)
+        score = program(path, "evaluate", model, folder, "--skip-docs", skip, "--limit-docs", held_out,
                         "--threads", 1, "--json")
-    return {"corpus": corpus, "topics": topics, "method": method, "seed": seed, "documents": documents,
+    return {"corpus": corpus, "topics": topics, "method": row, "seed": seed, "documents": documents,
             "held_out": held_out, "log_perplexity_per_document": score["log_perplexity_per_document"],
             "unigram_log_perplexity_per_document": score["unigram_log_perplexity_per_document"],
             "train_cpu_seconds": train["train_cpu_seconds"],
-            "token_sweeps_per_cpu_second": train["token_sweeps_per_cpu_second"]}
+            "token_sweeps_per_cpu_second": train["token_sweeps_per_cpu_second"],
+            "alpha_sum": train["alpha_sum"]}
 
 
 def run(options):
     done = finished()
     with tempfile.TemporaryDirectory() as scratch:
         synthetic = os.path.join(scratch, "synthetic")
-        program("synth", "--topics", 10, "--vocab", 1000, "--docs", 20_500, "--length", 60, "--alpha", 0.1,
-                "--seed", 1, "--out", synthetic, "--json")
+        program(options.program, "synth", "--topics", 10, "--vocab", 1000, "--docs", 20_500, "--length", 60,
+                "--alpha", 0.1, "--seed", 1, "--out", synthetic, "--json")
         folders = {name: os.path.join(options.data, name) for name in CORPORA} | {"synthetic": synthetic}
-        cells = [(corpus, topics, method, seed)
-                 for seed in SEEDS for corpus in CORPORA for topics in CORPORA[corpus][3] for method in METHODS
-                 if os.path.isdir(folders[corpus]) and (corpus, topics, method, seed) not in done]
+        cells = [(corpus, topics, row, seed)
+                 for rows, seeds in ((METHODS, SEEDS), (VARIANTS, VARIANT_SEEDS))
+                 for seed in seeds[:options.seeds] for corpus in CORPORA for topics in CORPORA[corpus][3] for row in rows
+                 if f"{corpus} {topics}" in rows[row] and (not options.only or row in options.only)
+                 and os.path.isdir(folders[corpus]) and (corpus, topics, row, seed) not in done]
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool, open(RESULTS, "a") as results:
-            futures = [pool.submit(run_cell, folders[cell[0]], *cell) for cell in cells]
+            futures = [pool.submit(run_cell, options.program, folders[cell[0]], *cell) for cell in cells]
             for future in concurrent.futures.as_completed(futures):
                 results.write(json.dumps(future.result()) + "\n")
                 results.flush()
 
 
+def spread(values, digits):
+    """Median, with the smallest and the largest of several."""
+    if not values:
+        return ""
+    low, middle, high = (f"{pick(values):.{digits}f}" for pick in (min, statistics.median, max))
+    return middle if low == high else f"{middle} ({low}–{high})"
+
+
 def table(_):
     done = finished()
     columns = [(corpus, topics) for corpus in CORPORA for topics in CORPORA[corpus][3]]
-    median = lambda key, corpus, topics, method: [
-        cell[key] for (c, k, m, _), cell in done.items() if (c, k, m) == (corpus, topics, method)]
-    print("| method |" + "".join(f" {corpus}, K = {topics} |" for corpus, topics in columns))
-    print("|---|" + "---:|" * len(columns))
-    for method in METHODS:
-        row = [median("log_perplexity_per_document", *column, method) for column in columns]
-        print(f"| `{method}` |" + "".join(f" {statistics.median(v):.1f} ({len(v)}) |" if v else " |" for v in row))
-    row = [median("unigram_log_perplexity_per_document", *column, METHODS[0]) for column in columns]
-    print("| word frequencies |" + "".join(f" {statistics.median(v):.1f} |" if v else " |" for v in row))
-    print("\n| method |" + "".join(f" {corpus}, K = {topics} |" for corpus, topics in columns))
-    print("|---|" + "---:|" * len(columns))
-    for method in METHODS:
-        row = [median("train_cpu_seconds", *column, method) for column in columns]
-        print(f"| `{method}` |" + "".join(f" {statistics.median(v):.1f} |" if v else " |" for v in row))
+
+    def values(key, column, row):
+        return [cell[key] for (*place, name, _), cell in done.items() if (tuple(place), name) == (column, row)]
+
+    def write(title, rows, key, unit=1.0, digits=1, summary=spread):
+        print(f"\n{title}\n\n| method |" + "".join(f" {corpus}, K = {topics} |" for corpus, topics in columns))
+        print("|---|" + "---:|" * len(columns))
+        for row in rows:
+            cells = [summary([value / unit for value in values(key, column, row)], digits) for column in columns]
+            print(f"| `{row}` |" + "".join(f" {cell} |" for cell in cells))
+
+    def median(found, digits):
+        return f"{statistics.median(found):.{digits}f}" if found else ""
+
+    for rows, name in [(METHODS, "methods"), (VARIANTS, "variants")]:
+        write(f"Score, {name}: median (smallest–largest)", rows, "log_perplexity_per_document")
+        if rows is METHODS:
+            unigram = [median(values("unigram_log_perplexity_per_document", c, "g-oem"), 1) for c in columns]
+            print("| word frequencies |" + "".join(f" {cell} |" for cell in unigram))
+        write(f"Training, CPU seconds, {name}: median", rows, "train_cpu_seconds", summary=median)
+    write("Million token-sweeps per CPU second: median", METHODS, "token_sweeps_per_cpu_second", 1e6, summary=median)
+    write("Sum of alpha: median", ROWS, "alpha_sum", summary=median)
 
 
 if __name__ == "__main__":
@@ -101,6 +141,9 @@ if __name__ == "__main__":
     commands = parser.add_subparsers(required=True)
     runner = commands.add_parser("run")
     runner.add_argument("--data", default=os.path.join(HERE, "..", "..", "shared", "data"))
+    runner.add_argument("--program", default=PROGRAM, help="the program to measure")
+    runner.add_argument("--only", action="append", metavar="ROW", help="only this row; may be repeated")
+    runner.add_argument("--seeds", type=int, default=len(SEEDS), help="at most so many")
     runner.add_argument("--jobs", type=int, default=1)
     runner.set_defaults(call=run)
     commands.add_parser("table").set_defaults(call=table)

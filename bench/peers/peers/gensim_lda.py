@@ -12,6 +12,15 @@ SETTINGS = {
     # Many more updates in a pass, as ours makes.
     "gensim-small-chunks": dict(COMMON, chunksize=200, passes=2),
 }
+# For olda.py: the settings of `gibbstream train --method olda --kappa 0.7 --offset 10`, priors 1 / K. The first update
+# has number 0 here and 1 there, hence the 11.
+SAME = dict(alpha="symmetric", eta="symmetric", decay=0.7, offset=11.0, iterations=20, gamma_threshold=0.0,
+            eval_every=None, chunksize=100, passes=1)
+SETTINGS |= {
+    "gensim-olda": SAME,
+    "gensim-olda-stopping": dict(SAME, gamma_threshold=0.001),
+    "gensim-olda-learnt-alpha": dict(SAME, alpha="auto"),
+}
 
 
 def bags(matrix):

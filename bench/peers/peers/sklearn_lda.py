@@ -10,6 +10,9 @@ SETTINGS = {
     # The defaults of learning_method='online': batch 128, offset 10, decay 0.7, both priors 1 / K.
     "scikit-learn": dict(learning_decay=0.7, learning_offset=10.0, batch_size=128, passes=2),
 }
+# For olda.py: the settings of `gibbstream train --method olda --kappa 0.7 --offset 10`, priors 1 / K.
+SAME = dict(learning_decay=0.7, learning_offset=10.0, batch_size=100, max_doc_update_iter=20, mean_change_tol=0.0, passes=1)
+SETTINGS |= {"scikit-learn-olda": SAME, "scikit-learn-olda-stopping": dict(SAME, mean_change_tol=0.001)}
 
 
 def train(job):

@@ -6,6 +6,7 @@ use gibbstream::averaging::Averaging;
 use gibbstream::inference::gibbs::{Statistic, Window};
 use gibbstream::method::{Local, Method};
 use gibbstream::model::alpha::AlphaRule;
+use gibbstream::model::lda::Start;
 use gibbstream::model::topic_rule::{Population, Smoothing, TopicRule};
 use gibbstream::schedule::StepSize;
 use gibbstream::{Error, Result};
@@ -32,10 +33,12 @@ pub struct MethodArgs {
     /// Factor of the weight [default: the method's, mostly 1]
     #[arg(long, value_name = "X")]
     tau: Option<f64>,
-    /// Weights by another rule: constant=X, or incremental (all documents alike)
+    /// Weights by another rule: constant=X, or incremental[=N] (all documents alike, and the random start like N
+    /// minibatches); for Langevin moves decay=START,DELAY,EXPONENT, step i being START (1 + i / DELAY)^-EXPONENT
     #[arg(long, value_name = "RULE", value_parser = parse_step)]
     step: Option<StepSize>,
-    /// How alpha is found: fixed-point, newton, gamma, or fixed[=X] (not learnt; 1/K if X is not given)
+    /// How alpha is found: fixed-point[=N] (solved, or its map applied N times), newton, gradient,
+    /// gamma[=SHAPE,RATE] (its prior), or fixed[=X] (not learnt; 1/K if X is not given)
     #[arg(long, value_name = "RULE", value_parser = parse_alpha)]
     alpha: Option<AlphaRule>,
     /// Parameters to report: none (the last ones), uniform (their mean), tail=N (from update N on)
@@ -55,7 +58,14 @@ pub struct MethodArgs {
     /// What sampling keeps: rb (probabilities after a sweep), in-sweep, counts, or last (of the last sweep)
     #[arg(long, value_name = "PART", value_parser = ["rb", "in-sweep", "counts", "last"], hide_possible_values = true)]
     statistic: Option<String>,
-    /// Parameter of the Dirichlet prior of the topics, for methods that have one
+    /// Sweeps that sampling keeps: the last quarter, the last half, or the last one [default: the method's]
+    #[arg(long, value_name = "PART", value_parser = ["quarter", "half", "last"], hide_possible_values = true)]
+    window: Option<String>,
+    /// Topics to start from: gamma (random words), or nearly-uniform [default: the method's]
+    #[arg(long, value_name = "PART", value_parser = ["gamma", "nearly-uniform"], hide_possible_values = true)]
+    start: Option<String>,
+    /// Parameter of the Dirichlet prior of the topics; under maximum likelihood the number of tokens of every word
+    /// that is added to all counts, instead of --smoothing
     #[arg(long, value_name = "B")]
     topic_prior: Option<f64>,
     /// Documents in the whole corpus, for Bayesian methods; others take note of it
@@ -84,6 +94,11 @@ impl MethodArgs {
         method.alpha = self.alpha.unwrap_or(method.alpha);
         method.averaging = self.averaging.unwrap_or(method.averaging);
         method.boost = self.boost.0.unwrap_or(method.boost);
+        method.start = match self.start.as_deref() {
+            None => method.start,
+            Some("gamma") => Start::Gamma,
+            Some(_) => Start::NearlyUniform,
+        };
         if let Some(documents) = self.total_docs {
             method = method.with_population(documents as f64);
         }
@@ -93,45 +108,51 @@ impl MethodArgs {
     }
 
     fn changed_local(&self, own: Local) -> Result<Local> {
+        let kind = self.local.as_deref().unwrap_or_else(|| local_name(own));
+        let refuse = |flag: &str, problem: &str, advice: &str| Err(Error::setting(flag, problem, advice));
+        if kind == "mean-field" {
+            for (flag, asked) in [("--statistic", &self.statistic), ("--window", &self.window)] {
+                if asked.is_some() {
+                    let problem = "mean field does not sample, so there is nothing to choose";
+                    return refuse(flag, problem, "leave it out, or use --local gibbs");
+                }
+            }
+            return Ok(Local::MeanField);
+        }
+        if kind == "collapsed-gibbs" && self.statistic.is_some() {
+            let problem = "collapsed Gibbs sampling of the whole corpus keeps counts";
+            return refuse("--statistic", problem, "leave it out, or use --method mcem");
+        }
         let (mut window, mut statistic) = match own {
             Local::Gibbs { window, statistic } | Local::MetropolisHastings { window, statistic } => {
                 (window, statistic)
             }
-            Local::CollapsedGibbs { .. } if self.local.is_none() && self.statistic.is_none() => {
-                return Ok(own);
-            }
-            Local::CollapsedGibbs { .. } if self.local.is_none() => {
-                return Err(Error::setting(
-                    "--statistic",
-                    "collapsed Gibbs sampling of the whole corpus keeps counts",
-                    "leave it out, or use --method mcem",
-                ));
-            }
+            Local::CollapsedGibbs { window } if self.local.is_none() => (window, Statistic::Counts),
             Local::MeanField | Local::CollapsedGibbs { .. } => (Window::LastQuarter, Statistic::RaoBlackwell),
         };
-        let kept_window = if window == Window::Last { Window::LastQuarter } else { window };
-        (window, statistic) = match self.statistic.as_deref() {
-            Some("rb") => (kept_window, Statistic::RaoBlackwell),
-            Some("in-sweep") => (kept_window, Statistic::InSweep),
-            Some("counts") => (kept_window, Statistic::Counts),
-            Some(_) => (Window::Last, Statistic::Counts),
-            None => (window, statistic),
-        };
-        let local = match (self.local.as_deref(), own) {
-            (Some("gibbs"), _) | (None, Local::Gibbs { .. }) => Local::Gibbs { window, statistic },
-            (Some("mh"), _) | (None, Local::MetropolisHastings { .. }) => {
-                Local::MetropolisHastings { window, statistic }
-            }
-            _ => Local::MeanField,
-        };
-        if local == Local::MeanField && self.statistic.is_some() {
-            return Err(Error::setting(
-                "--statistic",
-                "mean field does not sample, so there is nothing to choose",
-                "leave it out, or use --local gibbs",
-            ));
+        if let Some(chosen) = self.statistic.as_deref() {
+            (window, statistic) = match (chosen, window) {
+                ("last", _) => (Window::Last, Statistic::Counts),
+                (chosen, Window::Last) => (Window::LastQuarter, named_statistic(chosen)),
+                (chosen, window) => (window, named_statistic(chosen)),
+            };
         }
-        Ok(local)
+        if let Some(chosen) = self.window.as_deref() {
+            if self.statistic.as_deref() == Some("last") && chosen != "last" {
+                let problem = "`--statistic last` keeps the last sweep alone";
+                return refuse("--window", problem, "use --statistic counts");
+            }
+            window = match chosen {
+                "quarter" => Window::LastQuarter,
+                "half" => Window::LastHalf,
+                _ => Window::Last,
+            };
+        }
+        Ok(match kind {
+            "gibbs" => Local::Gibbs { window, statistic },
+            "mh" => Local::MetropolisHastings { window, statistic },
+            _ => Local::CollapsedGibbs { window },
+        })
     }
 
     /// The step belongs to it, because Langevin moves take one of their own kind.
@@ -151,30 +172,26 @@ impl MethodArgs {
                 }
             }
         }
-        match (&mut method.global, self.topic_prior) {
-            (_, None) => {}
-            (TopicRule::Bayes { prior, .. }, chosen) => *prior = chosen,
-            (
-                TopicRule::Langevin { prior, .. }
-                | TopicRule::MaximumLikelihood(Smoothing::PseudoCount(prior)),
-                Some(chosen),
-            ) => *prior = chosen,
-            (TopicRule::MaximumLikelihood(Smoothing::Share(_)), Some(_)) => {
-                let advice = "use --smoothing, or --global bayes";
-                return Err(Error::setting("--topic-prior", "maximum likelihood has no prior", advice));
+        match (&mut method.global, self.topic_prior, self.smoothing) {
+            (TopicRule::MaximumLikelihood(_), Some(_), Some(_)) => {
+                let problem = "added tokens keep words from having probability zero already";
+                return Err(Error::setting("--smoothing", problem, "leave out --smoothing or --topic-prior"));
             }
-        }
-        match (&mut method.global, self.smoothing) {
-            (_, None) => Ok(()),
-            (TopicRule::MaximumLikelihood(smoothing), Some(chosen)) => {
-                *smoothing = Smoothing::Share(chosen);
-                Ok(())
+            (TopicRule::MaximumLikelihood(smoothing), Some(tokens), None) => {
+                *smoothing = Smoothing::PseudoCount(tokens);
             }
-            _ => {
+            (TopicRule::MaximumLikelihood(smoothing), None, Some(share)) => {
+                *smoothing = Smoothing::Share(share);
+            }
+            (_, _, Some(_)) => {
                 let problem = "the prior of this method already keeps words from having probability zero";
-                Err(Error::setting("--smoothing", problem, "use --topic-prior, or --global ml"))
+                return Err(Error::setting("--smoothing", problem, "use --topic-prior, or --global ml"));
             }
+            (TopicRule::Bayes { prior, .. }, Some(chosen), None) => *prior = Some(chosen),
+            (TopicRule::Langevin { prior, .. }, Some(chosen), None) => *prior = chosen,
+            (_, None, None) => {}
         }
+        Ok(())
     }
 
     fn changed_step(&self, own: StepSize) -> Result<StepSize> {
@@ -185,9 +202,7 @@ impl MethodArgs {
                 let problem = "has no meaning together with --step";
                 Err(Error::setting(*flag, problem, "leave one of the two out"))
             }
-            (Some(StepSize::Incremental { .. }), None, StepSize::Incremental { .. }) | (None, None, _) => {
-                Ok(own)
-            }
+            (None, None, _) => Ok(own),
             (Some(step), None, _) => Ok(step),
             (None, Some(_), own) => {
                 let StepSize::Power { kappa, offset, tau } = own else {
@@ -203,11 +218,33 @@ impl MethodArgs {
     }
 }
 
+fn local_name(local: Local) -> &'static str {
+    match local {
+        Local::Gibbs { .. } => "gibbs",
+        Local::MetropolisHastings { .. } => "mh",
+        Local::MeanField => "mean-field",
+        Local::CollapsedGibbs { .. } => "collapsed-gibbs",
+    }
+}
+
+fn named_statistic(name: &str) -> Statistic {
+    match name {
+        "rb" => Statistic::RaoBlackwell,
+        "in-sweep" => Statistic::InSweep,
+        _ => Statistic::Counts,
+    }
+}
+
 fn parse_step(text: &str) -> Result<StepSize, String> {
     match text.split_once('=') {
         None if text == "incremental" => Ok(StepSize::Incremental { head_start: 0 }),
+        Some(("incremental", count)) => Ok(StepSize::Incremental { head_start: whole(count)? }),
         Some(("constant", value)) => number(value).map(StepSize::Constant),
-        _ => Err("use constant=X or incremental".into()),
+        Some(("decay", values)) => {
+            let [start, delay, exponent] = numbers(values)?;
+            Ok(StepSize::Decay { start, delay, exponent })
+        }
+        _ => Err("use constant=X, incremental, incremental=N or decay=START,DELAY,EXPONENT".into()),
     }
 }
 
@@ -215,10 +252,19 @@ fn parse_alpha(text: &str) -> Result<AlphaRule, String> {
     match text.split_once('=') {
         None if text == "fixed-point" => Ok(AlphaRule::FixedPoint),
         None if text == "newton" => Ok(AlphaRule::Newton),
+        None if text == "gradient" => Ok(AlphaRule::Gradient),
         None if text == "gamma" => Ok(Method::SPLDA.alpha),
         None if text == "fixed" => Ok(AlphaRule::Fixed(None)),
+        Some(("fixed-point", count)) => whole(count).map(AlphaRule::FixedPointSteps),
+        Some(("gamma", values)) => {
+            let [shape, rate] = numbers(values)?;
+            Ok(AlphaRule::Gamma { shape, rate })
+        }
         Some(("fixed", value)) => number(value).map(|value| AlphaRule::Fixed(Some(value))),
-        _ => Err("use fixed-point, newton, gamma, fixed or fixed=X".into()),
+        _ => {
+            Err("use fixed-point, fixed-point=N, newton, gradient, gamma, gamma=SHAPE,RATE, fixed or fixed=X"
+                .into())
+        }
     }
 }
 
@@ -226,15 +272,22 @@ fn parse_averaging(text: &str) -> Result<Averaging, String> {
     match text.split_once('=') {
         None if text == "none" => Ok(Averaging::None),
         None if text == "uniform" => Ok(Averaging::Uniform),
-        Some(("tail", value)) => {
-            value.parse().map(Averaging::Tail).map_err(|_| format!("`{value}` is not a whole number"))
-        }
+        Some(("tail", value)) => whole(value).map(Averaging::Tail),
         _ => Err("use none, uniform or tail=N".into()),
     }
 }
 
 fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| format!("`{text}` is not a number"))
+}
+
+fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number"))
+}
+
+fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
+    let values = text.split(',').map(number).collect::<Result<Vec<f64>, String>>()?;
+    values.try_into().map_err(|_| format!("`{text}` is not {N} numbers with commas between them"))
 }
 
 /// `--boost` or `--no-boost`: the one that was asked for more directly counts.
@@ -282,6 +335,7 @@ pub struct Parts {
     pub local: &'static str,
     pub sweeps: usize,
     pub statistic: Option<&'static str>,
+    pub window: Option<&'static str>,
     pub global: &'static str,
     pub smoothing: Option<f64>,
     pub topic_prior: Option<String>,
@@ -289,23 +343,30 @@ pub struct Parts {
     pub alpha: String,
     pub boost: bool,
     pub averaging: String,
+    pub start: &'static str,
     pub needs_total_docs: bool,
     pub whole_corpus: bool,
 }
 
 impl From<&Method> for Parts {
     fn from(method: &Method) -> Self {
-        let (local, kept) = match method.local {
-            Local::Gibbs { window, statistic } => ("gibbs", Some((window, statistic))),
-            Local::MetropolisHastings { window, statistic } => ("mh", Some((window, statistic))),
-            Local::MeanField => ("mean-field", None),
-            Local::CollapsedGibbs { .. } => ("collapsed-gibbs", None),
+        let (window, statistic) = match method.local {
+            Local::Gibbs { window, statistic } | Local::MetropolisHastings { window, statistic } => {
+                (Some(window), Some(statistic))
+            }
+            Local::MeanField => (None, None),
+            Local::CollapsedGibbs { window } => (Some(window), None),
         };
-        let statistic = kept.map(|kept| match kept {
-            (Window::Last, Statistic::Counts) => "last",
-            (_, Statistic::RaoBlackwell) => "rb",
-            (_, Statistic::InSweep) => "in-sweep",
-            (_, Statistic::Counts) => "counts",
+        let statistic = statistic.map(|statistic| match statistic {
+            Statistic::RaoBlackwell => "rb",
+            Statistic::InSweep => "in-sweep",
+            Statistic::Counts if window == Some(Window::Last) => "last",
+            Statistic::Counts => "counts",
+        });
+        let window = window.map(|window| match window {
+            Window::LastQuarter => "quarter",
+            Window::LastHalf => "half",
+            Window::Last => "last",
         });
         let (global, smoothing, topic_prior) = match method.global {
             TopicRule::MaximumLikelihood(Smoothing::Share(share)) => ("ml", Some(share), None),
@@ -322,17 +383,16 @@ impl From<&Method> for Parts {
                 format!("power kappa={kappa} offset={offset} tau={tau}")
             }
             StepSize::Constant(rho) => format!("constant={rho}"),
-            StepSize::Incremental { .. } => "incremental".into(),
-            StepSize::Decay { start, delay, exponent } => {
-                format!("decay start={start} delay={delay} exponent={exponent}")
-            }
+            StepSize::Incremental { head_start: 0 } => "incremental".into(),
+            StepSize::Incremental { head_start } => format!("incremental={head_start}"),
+            StepSize::Decay { start, delay, exponent } => format!("decay={start},{delay},{exponent}"),
         };
         let alpha = match method.alpha {
             AlphaRule::FixedPoint => "fixed-point".into(),
-            AlphaRule::FixedPointSteps(count) => format!("fixed-point, {count} steps"),
+            AlphaRule::FixedPointSteps(count) => format!("fixed-point={count}"),
             AlphaRule::Newton => "newton".into(),
             AlphaRule::Gradient => "gradient".into(),
-            AlphaRule::Gamma { .. } => "gamma".into(),
+            AlphaRule::Gamma { shape, rate } => format!("gamma={shape},{rate}"),
             AlphaRule::Fixed(None) => "fixed".into(),
             AlphaRule::Fixed(Some(value)) => format!("fixed={value}"),
         };
@@ -346,20 +406,132 @@ impl From<&Method> for Parts {
             TopicRule::Bayes { population, .. } | TopicRule::Langevin { population, .. }
                 if population != Population::Seen
         );
-        let (sweeps, boost, whole_corpus) = (method.sweeps, method.boost, method.whole_corpus);
         Self {
-            local,
-            sweeps,
+            local: local_name(method.local),
+            sweeps: method.sweeps,
             statistic,
+            window,
             global,
             smoothing,
             topic_prior,
             step,
             alpha,
-            boost,
+            boost: method.boost,
             averaging,
+            start: match method.start {
+                Start::Gamma => "gamma",
+                Start::NearlyUniform => "nearly-uniform",
+            },
             needs_total_docs,
-            whole_corpus,
+            whole_corpus: method.whole_corpus,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Args, FromArgMatches};
+    use std::fmt::Write;
+
+    fn asked(flags: &str) -> Result<Method> {
+        let command = MethodArgs::augment_args(clap::Command::new("test").no_binary_name(true));
+        let matches = command.try_get_matches_from(flags.split_whitespace()).unwrap();
+        MethodArgs::from_arg_matches(&matches).unwrap().method()
+    }
+
+    /// What `methods` says of a method, given as flags to another one, makes it that method.
+    #[test]
+    fn parts_are_flags() {
+        for named in Method::NAMED.iter().filter(|named| !named.method.whole_corpus) {
+            let parts = Parts::from(&named.method);
+            let mut flags = format!(
+                "--method olda --local {} --sweeps {} --global {} --alpha {} --averaging {} --start {}",
+                parts.local, parts.sweeps, parts.global, parts.alpha, parts.averaging, parts.start
+            );
+            flags += if parts.boost { " --boost" } else { "" };
+            match named.method.step {
+                StepSize::Power { kappa, offset, tau } => {
+                    write!(flags, " --kappa {kappa} --offset {offset} --tau {tau}").unwrap();
+                }
+                _ => write!(flags, " --step {}", parts.step).unwrap(),
+            }
+            for (flag, value) in [
+                ("--statistic", parts.statistic.map(str::to_owned)),
+                ("--window", parts.window.map(str::to_owned)),
+                ("--smoothing", parts.smoothing.map(|share| share.to_string())),
+                ("--topic-prior", parts.topic_prior.filter(|prior| prior != "1/K")),
+            ] {
+                if let Some(value) = value {
+                    write!(flags, " {flag} {value}").unwrap();
+                }
+            }
+            let mut expected = named.method;
+            if named.name == "svb" {
+                expected.global = Method::OLDA.global; // whose documents are those of the corpus, not those seen
+            }
+            assert_eq!(asked(&flags).unwrap(), expected, "{flags}");
+        }
+    }
+
+    #[test]
+    fn every_knob_of_the_library_has_a_flag() {
+        let gibbs = |window, statistic| Local::Gibbs { window, statistic };
+        for (flags, expected) in [
+            ("--alpha fixed-point=3", Method { alpha: AlphaRule::FixedPointSteps(3), ..Method::G_OEM }),
+            ("--alpha gradient", Method { alpha: AlphaRule::Gradient, ..Method::G_OEM }),
+            (
+                "--alpha gamma=1.5,0.2",
+                Method { alpha: AlphaRule::Gamma { shape: 1.5, rate: 0.2 }, ..Method::G_OEM },
+            ),
+            ("--alpha fixed=0.3", Method { alpha: AlphaRule::Fixed(Some(0.3)), ..Method::G_OEM }),
+            (
+                "--statistic in-sweep",
+                Method { local: gibbs(Window::LastQuarter, Statistic::InSweep), ..Method::G_OEM },
+            ),
+            (
+                "--window half",
+                Method { local: gibbs(Window::LastHalf, Statistic::RaoBlackwell), ..Method::G_OEM },
+            ),
+            (
+                "--statistic rb --window last",
+                Method { local: gibbs(Window::Last, Statistic::RaoBlackwell), ..Method::G_OEM },
+            ),
+            ("--statistic last", Method { local: gibbs(Window::Last, Statistic::Counts), ..Method::G_OEM }),
+            (
+                "--method batch-gibbs --window half",
+                Method { local: Local::CollapsedGibbs { window: Window::LastHalf }, ..Method::BATCH_GIBBS },
+            ),
+            (
+                "--topic-prior 0.5",
+                Method { global: TopicRule::MaximumLikelihood(Smoothing::PseudoCount(0.5)), ..Method::G_OEM },
+            ),
+            (
+                "--method sgs --smoothing 0.1",
+                Method { global: TopicRule::MaximumLikelihood(Smoothing::Share(0.1)), ..Method::SGS },
+            ),
+            ("--start nearly-uniform", Method { start: Start::NearlyUniform, ..Method::G_OEM }),
+            (
+                "--step incremental=2",
+                Method { step: StepSize::Incremental { head_start: 2 }, ..Method::G_OEM },
+            ),
+            ("--step constant=0.2", Method { step: StepSize::Constant(0.2), ..Method::G_OEM }),
+            (
+                "--kappa 1 --tau 5 --offset 9",
+                Method { step: StepSize::Power { kappa: 1.0, offset: 9.0, tau: 5.0 }, ..Method::G_OEM },
+            ),
+            (
+                "--method lds --step decay=0.1,10,0.5",
+                Method { step: StepSize::Decay { start: 0.1, delay: 10.0, exponent: 0.5 }, ..Method::LDS },
+            ),
+            ("--method svb --boost", Method { boost: true, ..Method::SVB }),
+            (
+                "--method vargibbs --alpha fixed-point --averaging tail=7 --total-docs 50",
+                Method { alpha: AlphaRule::FixedPoint, averaging: Averaging::Tail(7), ..Method::VAR_GIBBS }
+                    .with_population(50.0),
+            ),
+        ] {
+            assert_eq!(asked(flags).unwrap(), expected, "{flags}");
         }
     }
 }

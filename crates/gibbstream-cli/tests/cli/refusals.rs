@@ -105,12 +105,29 @@ fn settings_that_make_no_sense() {
              use `en`, `none`, or the path of a file with one word a line",
         ),
         (
-            format!("{corpus} 3 --topic-prior 0.1"),
-            "--topic-prior: maximum likelihood has no prior; use --smoothing, or --global bayes",
+            format!("{corpus} 3 --topic-prior 0.1 --smoothing 0.1"),
+            "--smoothing: added tokens keep words from having probability zero already; leave out --smoothing or --topic-prior",
         ),
         (
             format!("{corpus} 3 --local mean-field --statistic counts"),
             "--statistic: mean field does not sample, so there is nothing to choose; leave it out, or use --local gibbs",
+        ),
+        (
+            format!("{corpus} 3 --method v-oem --window half"),
+            "--window: mean field does not sample, so there is nothing to choose; leave it out, or use --local gibbs",
+        ),
+        (
+            format!("{corpus} 3 --statistic last --window half"),
+            "--window: `--statistic last` keeps the last sweep alone; use --statistic counts",
+        ),
+        (
+            format!("{corpus} 3 --alpha gamma=0.5,1"),
+            "alpha: a Gamma prior with shape 0.5 and rate 1 may have no mode; choose a shape of 1 or more and a rate of 0 \
+             or more",
+        ),
+        (
+            format!("{corpus} 3 --step decay=0.01,1000,0.6"),
+            "step: Langevin moves, and only they, take a decaying step that is not a weight; leave the step to the method",
         ),
     ] {
         run(&folder, &format!("train {flags}")).refused(text);
@@ -129,7 +146,10 @@ fn unknown_methods_are_answered_with_the_known_ones() {
         ("train reviews.txt --model hdp", "invalid value 'hdp' for '--model <MODEL>'"),
         ("train reviews.txt --topcs 3", "a similar argument exists: '--topics'"),
         ("train reviews.txt --topics many", "invalid value 'many' for '--topics <K>'"),
-        ("train reviews.txt --alpha magic", "use fixed-point, newton, gamma, fixed or fixed=X"),
+        (
+            "train reviews.txt --alpha magic",
+            "use fixed-point, fixed-point=N, newton, gradient, gamma, gamma=SHAPE,RATE, fixed or fixed=X",
+        ),
         ("train --topics 3", "<INPUT>..."),
         ("trian", "a similar subcommand exists: 'train'"),
     ] {

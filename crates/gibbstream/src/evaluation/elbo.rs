@@ -8,7 +8,7 @@
 use super::stream::{Held, Sums, Workers};
 use crate::corpus::{Document, Minibatch};
 use crate::error::{Error, Result};
-use crate::inference::mean_field::{Variational, gather_rows};
+use crate::inference::mean_field::Variational;
 use crate::model::lda::LogTopics;
 use crate::model::view::{TopicView, weight_and_prior};
 
@@ -79,13 +79,13 @@ impl Elbo {
             let advice = "choose at least 1, such as 100";
             return Err(Error::setting("elbo iterations", "a bound needs some", advice));
         }
-        let workers = Workers::<(Variational, Vec<f64>)>::new(self.threads, topics.vocabulary())?;
+        let workers = Workers::<Variational>::new(self.threads, topics.vocabulary())?;
         let mut sums = Sums::default();
         workers.run(
             documents,
             ScaledView::default(),
             |batch, scaled| scaled.refresh(topics, batch),
-            |scaled, held, (document, rows)| self.bound(scaled, held, document, rows),
+            |scaled, held, document| self.bound(scaled, held, document),
             |document, bound| sums.add(document, *bound),
         )?;
         Ok(ElboScore {
@@ -97,14 +97,13 @@ impl Elbo {
         })
     }
 
-    fn bound(&self, scaled: &ScaledView, held: &Held<'_>, q: &mut Variational, rows: &mut Vec<f64>) -> f64 {
+    fn bound(&self, scaled: &ScaledView, held: &Held<'_>, q: &mut Variational) -> f64 {
         let (view, entries) = (&scaled.view, held.entries());
-        gather_rows(view, entries, rows);
         q.start(view, held.document.tokens());
         let mut before = Vec::new();
         for _ in 0..self.iterations {
             before.clone_from(&q.gamma);
-            q.iterate(view, entries, rows);
+            q.iterate(view, entries);
             let still = |(old, new): (&f64, &f64)| (old - new).abs() <= self.tolerance;
             if before.iter().zip(&q.gamma).all(still) {
                 break;
@@ -112,6 +111,6 @@ impl Elbo {
         }
         let scales =
             entries.iter().map(|entry| f64::from(entry.count) * scaled.log_scales[entry.word as usize]);
-        q.bound(view, entries, rows) + scales.sum::<f64>()
+        q.bound(view, entries) + scales.sum::<f64>()
     }
 }

@@ -6,11 +6,12 @@
 use super::collect::{self, Collector, DocumentCounts, Weights};
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
-use crate::math::{digamma, dot, exp_digamma, ln_gamma, log_sum_exp};
+use crate::math::{digamma, dot, exp_digamma_all, ln_gamma, log_sum_exp};
 use crate::model::LatentModel;
 use crate::model::lda::TopicExpectation;
 use crate::model::view::TopicView;
 use crate::random::Stream;
+use crate::vectorised::vectorised;
 
 /// Guards against words without any weight.
 const TINY: f64 = 1e-280;
@@ -45,19 +46,12 @@ impl Variational {
         self.ratios.clear();
     }
 
-    /// One round of coordinate ascent. `rows` holds the weights of the document's words, one after another.
-    pub fn iterate(&mut self, view: &TopicView, document: &[Entry], rows: &[f64]) {
-        let topics = view.topics();
+    /// One round of coordinate ascent.
+    pub fn iterate(&mut self, view: &TopicView, document: &[Entry]) {
         self.spread_out();
         self.ratios.clear();
         self.gamma.fill(0.0);
-        for (entry, row) in document.iter().zip(rows.chunks_exact(topics)) {
-            let ratio = f64::from(entry.count) / (dot(row, &self.spread) + TINY);
-            self.ratios.push(ratio);
-            for (gamma, weight) in self.gamma.iter_mut().zip(row) {
-                *gamma += ratio * weight;
-            }
-        }
+        add_up(view, document, &self.spread, &mut self.gamma, &mut self.ratios);
         for ((gamma, spread), alpha) in self.gamma.iter_mut().zip(&self.spread).zip(view.alpha()) {
             *gamma = alpha + spread * *gamma;
         }
@@ -68,7 +62,8 @@ impl Variational {
         let (gamma, spread) = (&self.gamma, &mut self.spread);
         spread.clear();
         if gamma.iter().any(|&gamma| gamma > SMALL_GAMMA) {
-            spread.extend(gamma.iter().map(|&gamma| exp_digamma(gamma)));
+            spread.extend_from_slice(gamma);
+            exp_digamma_all(spread);
         } else {
             // A short document among many topics: the largest becomes 1, or the document would lose its mass.
             let largest = digamma(gamma.iter().copied().fold(0.0, f64::max));
@@ -77,8 +72,8 @@ impl Variational {
     }
 
     /// The evidence lower bound of the document with the best token distributions for the present `gamma`
-    /// (equation 8 of algorithms.md 3.3); `rows` as in [`Self::iterate`].
-    pub fn bound(&self, view: &TopicView, document: &[Entry], rows: &[f64]) -> f64 {
+    /// (equation 8 of algorithms.md 3.3).
+    pub fn bound(&self, view: &TopicView, document: &[Entry]) -> f64 {
         let total: f64 = self.gamma.iter().sum();
         let log_theta: Vec<f64> = self.gamma.iter().map(|&gamma| digamma(gamma) - digamma(total)).collect();
         let largest = log_theta.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -87,7 +82,8 @@ impl Variational {
         for ((&gamma, &alpha), log_theta) in self.gamma.iter().zip(view.alpha()).zip(&log_theta) {
             bound += (alpha - gamma) * log_theta + ln_gamma(gamma) - ln_gamma(alpha);
         }
-        for (entry, row) in document.iter().zip(rows.chunks_exact(view.topics())) {
+        for entry in document {
+            let row = view.row(entry.word);
             let sum = dot(row, &theta);
             let log_sum = if sum > 1e-200 {
                 libm::log(sum) + largest
@@ -103,11 +99,49 @@ impl Variational {
     }
 }
 
-/// The weights of a document's words, copied together so that the iterations stay in the cache.
-pub fn gather_rows(view: &TopicView, document: &[Entry], rows: &mut Vec<f64>) {
-    rows.clear();
-    for entry in document {
-        rows.extend_from_slice(view.row(entry.word));
+/// For every word its `count / norm`, which goes to `ratios`, times its weights, added to `sums` word after word.
+fn add_up(view: &TopicView, document: &[Entry], spread: &[f64], sums: &mut [f64], ratios: &mut Vec<f64>) {
+    vectorised!((view: &TopicView = view, document: &[Entry] = document, spread: &[f64] = spread,
+                 sums: &mut [f64] = sums, ratios: &mut Vec<f64> = ratios) -> () {
+        // Four at a time, so that the sums are read and written less often.
+        let (groups, rest) = document.as_chunks::<4>();
+        for [a, b, c, d] in groups {
+            let shares = [
+                ratio(view, a, spread),
+                ratio(view, b, spread),
+                ratio(view, c, spread),
+                ratio(view, d, spread),
+            ];
+            ratios.extend_from_slice(&shares);
+            let rows = [view.row(a.word), view.row(b.word), view.row(c.word), view.row(d.word)];
+            add_weighted(rows, shares, sums);
+        }
+        for entry in rest {
+            let share = ratio(view, entry, spread);
+            ratios.push(share);
+            add_weighted([view.row(entry.word)], [share], sums);
+        }
+    });
+}
+
+/// `count / norm` of a word.
+#[inline(always)]
+fn ratio(view: &TopicView, entry: &Entry, spread: &[f64]) -> f64 {
+    f64::from(entry.count) / (dot(view.row(entry.word), spread) + TINY)
+}
+
+/// Adds each row times its share, one after another.
+#[inline(always)]
+fn add_weighted<const N: usize>(rows: [&[f64]; N], shares: [f64; N], sums: &mut [f64]) {
+    for row in &rows {
+        assert_eq!(row.len(), sums.len()); // spares the checks below
+    }
+    for k in 0..sums.len() {
+        let mut sum = sums[k];
+        for i in 0..N {
+            sum += shares[i] * rows[i][k];
+        }
+        sums[k] = sum;
     }
 }
 
@@ -133,7 +167,7 @@ where
     M: LatentModel<Batch = Minibatch, View = TopicView, Expectation = TopicExpectation>,
 {
     type Latent = Variational;
-    type Scratch = Vec<f64>;
+    type Scratch = ();
 
     fn passes(&self) -> usize {
         self.iterations
@@ -153,13 +187,11 @@ where
         batch: &Minibatch,
         index: usize,
         latent: &mut Variational,
-        rows: &mut Vec<f64>,
+        (): &mut (),
         passes: Passes,
     ) {
-        let document = batch.document(index);
-        gather_rows(view, document, rows);
         for _ in passes.range {
-            latent.iterate(view, document, rows);
+            latent.iterate(view, batch.document(index));
         }
     }
 
@@ -180,5 +212,36 @@ where
             *gain = *gain / batch.len() as f64 - digamma(alpha);
         }
         out.theta.refresh(view.alpha(), &gains, collect::mean_total(view, batch));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::Document;
+    use crate::model::lda::Topics;
+
+    /// Wide vectors and words four at a time give the bits of the plain loop.
+    #[test]
+    fn sums_have_one_order() {
+        for (topics, words) in [(1, 1), (3, 4), (8, 5), (21, 11), (128, 7)] {
+            let weight = |i: usize| 1.0 / (1.0 + (i * 7 % 31) as f64);
+            let beta = (0..topics * words).map(weight).collect();
+            let counts = (0..words as u32).map(|word| (word, 1 + word % 3)).collect();
+            let batch = Minibatch::new(&[Document { words: counts, ..Document::default() }], 0, 0);
+            let mut view = TopicView::default();
+            Topics { beta, alpha: vec![0.1; topics] }.view(&batch, &mut view);
+            let document = batch.document(0);
+            let spread: Vec<f64> = (0..topics).map(|k| weight(k + 5)).collect();
+            let (mut sums, mut ratios) = (vec![0.0; topics], Vec::new());
+            add_up(&view, document, &spread, &mut sums, &mut ratios);
+            let mut expected = vec![0.0; topics];
+            for (entry, ratio) in document.iter().zip(&ratios) {
+                let row = view.row(entry.word);
+                assert_eq!(*ratio, f64::from(entry.count) / (dot(row, &spread) + TINY));
+                expected.iter_mut().zip(row).for_each(|(sum, weight)| *sum += ratio * weight);
+            }
+            assert_eq!(sums, expected, "K = {topics}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::lda::TopicExpectation;
 use super::topics::{Affine, TopicStats};
 use super::view::weight_and_prior;
 use crate::error::{Error, Result};
-use crate::math::{digamma, exp_digamma};
+use crate::math::{digamma, exp_digamma, exp_digamma_all};
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
 use serde::{Deserialize, Serialize};
@@ -107,9 +107,8 @@ impl WeightMap {
                     *value = parameter(*prior, *documents, *value);
                 }
                 if *normal && row.iter().any(|&value| value > 0.1) {
-                    for (value, inverse) in row.iter_mut().zip(inverse_norms) {
-                        *value = exp_digamma(*value) * inverse;
-                    }
+                    exp_digamma_all(row);
+                    row.iter_mut().zip(inverse_norms).for_each(|(value, inverse)| *value *= inverse);
                 } else {
                     exp_digamma_of_tiny(row, sums);
                 }

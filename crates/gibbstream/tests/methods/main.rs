@@ -6,6 +6,8 @@
 mod support;
 
 mod batch_gibbs;
+mod boosting;
+mod combinations;
 mod contract;
 mod equivalences;
 mod exact_em;

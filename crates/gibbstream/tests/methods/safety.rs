@@ -2,6 +2,7 @@
 
 use super::*;
 use gibbstream::averaging::Averaging;
+use gibbstream::inference::gibbs::Statistic;
 use gibbstream::method::Local;
 use gibbstream::model::LatentModel;
 use gibbstream::model::alpha::{AlphaRule, largest_sum, smallest_entry};
@@ -23,7 +24,7 @@ fn survive(name: &str, method: Method, topics: usize, vocabulary: usize, batches
     survive_one(name, method, topics, vocabulary, batches)
 }
 
-fn survive_one(
+pub(super) fn survive_one(
     name: &str,
     method: Method,
     topics: usize,
@@ -41,7 +42,13 @@ fn survive_one(
         let totals = learnt.state.counts.topic_tokens();
         if update == 0 && learnt.clock.rho == 1.0 && !is_langevin(&method) {
             let (found, expected) = (totals.iter().sum::<f64>(), batch.tokens() as f64 / batch.len() as f64);
-            assert!((found - expected).abs() <= 1e-6 * expected, "{name}: {found} tokens, not {expected}");
+            // The sampler adds up in single precision; in-sweep probabilities one by one, 100,000 in a long document.
+            let in_sweep = matches!(method.local, Local::Gibbs { statistic: Statistic::InSweep, .. });
+            let tolerance = if in_sweep { 1e-3 } else { 1e-5 };
+            assert!(
+                (found - expected).abs() <= tolerance * expected,
+                "{name}: {found} tokens, not {expected}"
+            );
         }
         let topics_now = trainer.topics().unwrap();
         let parts = [
