@@ -3,6 +3,7 @@
 
 use crate::interrupt::Interrupt;
 use anyhow::anyhow;
+use gibbstream::Error;
 use gibbstream::corpus::{Corpus, Document, Minibatch};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
@@ -77,54 +78,97 @@ impl<T: Send + 'static> Feed<T> {
 pub enum Portion {
     /// The documents at the beginning that are kept aside.
     HeldOut(Vec<Document>),
-    /// Documents to learn from, and how many of their tokens the vocabulary does not know.
-    Batch(Minibatch, u64),
+    /// Documents to learn from.
+    Lesson(Lesson),
+}
+
+/// Documents to learn from, and where they stand.
+pub struct Lesson {
+    pub batch: Minibatch,
+    /// Their tokens that the vocabulary does not know.
+    pub unknown_tokens: u64,
+    /// The pass over the input, from 0.
+    pub pass: u64,
+    /// Documents of this pass that have been handed out for learning, these included.
+    pub documents: u64,
+}
+
+/// What is cut into portions.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    /// Documents at the beginning of every pass that are kept aside.
+    pub held_out: usize,
+    /// Documents in a minibatch.
+    pub batch: usize,
+    pub passes: u64,
+    /// The number of the first document of a pass; numbers key the random streams.
+    pub first: u64,
+    /// Where to begin: the pass, and how many documents of it have been learnt from before.
+    pub start: (u64, u64),
 }
 
 /// Cuts passes over documents into portions. The documents that are kept aside come first and once; the others
-/// are counted from 0 in every pass, whatever came before them.
+/// are counted in every pass, whatever came before them.
 pub struct Portions<F> {
     open: F,
+    course: Course,
     documents: Option<Box<dyn Corpus>>,
-    held_out: usize,
-    batch: usize,
-    passes: u64,
+    aside: Option<Vec<Document>>,
     pass: u64,
-    next: u64,
+    taken: u64,
 }
 
 impl<F: FnMut() -> Box<dyn Corpus>> Portions<F> {
     /// `open` starts reading from the top.
-    pub fn new(open: F, held_out: usize, batch: usize, passes: u64) -> Self {
-        Self { open, documents: None, held_out, batch, passes, pass: 0, next: 0 }
+    pub fn new(open: F, course: Course) -> Self {
+        let (pass, taken) = course.start;
+        Self { open, course, documents: None, aside: None, pass, taken }
     }
 
     fn portion(&mut self) -> gibbstream::Result<Option<Portion>> {
-        while self.pass < self.passes {
+        let Course { batch, passes, first, held_out, .. } = self.course;
+        while self.pass < passes {
             let Some(documents) = &mut self.documents else {
-                let documents = self.documents.insert((self.open)());
-                self.next = 0;
-                if self.held_out > 0 {
-                    let mut aside = documents.by_ref().take(self.held_out);
-                    if self.pass == 0 {
-                        return Ok(Some(Portion::HeldOut(aside.collect::<gibbstream::Result<_>>()?)));
-                    }
-                    aside.try_for_each(|document| document.map(drop))?;
+                self.begin_pass()?;
+                if held_out > 0
+                    && let Some(aside) = self.aside.take()
+                {
+                    return Ok(Some(Portion::HeldOut(aside)));
                 }
                 continue;
             };
-            let some: Vec<Document> =
-                documents.by_ref().take(self.batch).collect::<gibbstream::Result<_>>()?;
+            let some: Vec<Document> = documents.by_ref().take(batch).collect::<gibbstream::Result<_>>()?;
             if !some.is_empty() {
-                let batch = Minibatch::new(&some, self.next, self.pass);
-                self.next += some.len() as u64;
-                let unknown = some.iter().map(|document| document.out_of_vocabulary).sum();
-                return Ok(Some(Portion::Batch(batch, unknown)));
+                let batch = Minibatch::new(&some, first + self.taken, self.pass);
+                self.taken += some.len() as u64;
+                let unknown_tokens = some.iter().map(|document| document.out_of_vocabulary).sum();
+                let lesson = Lesson { batch, unknown_tokens, pass: self.pass, documents: self.taken };
+                return Ok(Some(Portion::Lesson(lesson)));
             }
             self.documents = None;
             self.pass += 1;
+            self.taken = 0;
         }
         Ok(None)
+    }
+
+    /// Opens the input, takes the documents that are kept aside, and passes over those learnt from before.
+    fn begin_pass(&mut self) -> gibbstream::Result<()> {
+        let mut documents = (self.open)();
+        let aside = documents.by_ref().take(self.course.held_out);
+        if self.pass == self.course.start.0 {
+            self.aside = Some(aside.collect::<gibbstream::Result<_>>()?);
+        } else {
+            for document in aside {
+                document?;
+            }
+        }
+        if self.taken > 0 && documents.nth(self.taken as usize - 1).transpose()?.is_none() {
+            let problem = format!("it ends before the {} documents that the run has learnt from", self.taken);
+            return Err(Error::setting("INPUT", problem, "give the same input as before"));
+        }
+        self.documents = Some(documents);
+        Ok(())
     }
 }
 

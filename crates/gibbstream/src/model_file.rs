@@ -53,6 +53,25 @@ pub struct Event {
     pub documents: u64,
     /// Tokens seen in it.
     pub tokens: u64,
+    /// Settings that were changed for it, such as `batch: 100 -> 50`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+}
+
+/// Where the run that a checkpoint belongs to stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// What was asked for: a run goes on only with the same.
+    pub request: serde_json::Value,
+    /// The pass over the input, from 0.
+    pub pass: u64,
+    /// Documents of this pass that have been learnt from.
+    pub documents: u64,
+    /// Whether nothing is left to do.
+    pub finished: bool,
+    /// What else the program that trains wants to know again.
+    pub notes: serde_json::Value,
 }
 
 /// Everything in a file that is not an array.
@@ -71,6 +90,9 @@ struct Header {
     clamps: AlphaClamps,
     tokenizer: Option<Tokenizer>,
     history: Vec<Event>,
+    /// Only in checkpoints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<Run>,
 }
 
 /// An array with its name in the file.
@@ -152,6 +174,11 @@ impl TopicModel {
 
     /// Writes the file so that its place always holds the old or the new model, whole.
     pub fn save(&self, path: &Path) -> Result<()> {
+        self.save_with(path, None)
+    }
+
+    /// The same with the state of the run, which makes it a checkpoint.
+    pub(crate) fn save_with(&self, path: &Path, run: Option<&Run>) -> Result<()> {
         let mut words = String::new();
         for word in self.vocabulary.words() {
             words.push_str(word);
@@ -164,48 +191,28 @@ impl TopicModel {
             shape: vec![words.len()],
             bytes: Cow::Owned(words.into_bytes()),
         });
-        let unsigned = self.header_bytes(&tensors, &"0".repeat(CHECKSUM_DIGITS));
+        let mut header = self.header(run);
+        let unsigned = header_bytes(&header, &tensors);
         let mut hasher = blake3::Hasher::new();
         hasher.update(&unsigned);
         for tensor in &tensors {
             hasher.update(&tensor.bytes);
         }
+        header.checksum = hasher.finalize().to_hex().to_string();
         let mut file = NewFile::create(path)?;
-        file.write(&self.header_bytes(&tensors, hasher.finalize().to_hex().as_str()))?;
+        file.write(&header_bytes(&header, &tensors))?;
         for tensor in &tensors {
             file.write(&tensor.bytes)?;
         }
         file.finish()
     }
 
-    /// The head of a safetensors file: its length, then JSON padded to a multiple of eight bytes.
-    fn header_bytes(&self, tensors: &[Tensor<'_>], checksum: &str) -> Vec<u8> {
-        let mut entries = serde_json::Map::new();
-        let metadata = serde_json::json!(self.header(checksum)).to_string();
-        entries.insert("__metadata__".to_string(), serde_json::json!({ METADATA_KEY: metadata }));
-        let mut end = 0;
-        for tensor in tensors {
-            let start = end;
-            end += tensor.bytes.len();
-            entries.insert(
-                tensor.name.to_string(),
-                serde_json::json!({
-                    "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [start, end],
-                }),
-            );
-        }
-        let mut json = serde_json::Value::Object(entries).to_string().into_bytes();
-        json.resize(json.len().next_multiple_of(8), b' ');
-        let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(json);
-        bytes
-    }
-
-    fn header(&self, checksum: &str) -> Header {
+    /// The header, with zeros for the checksum.
+    fn header(&self, run: Option<&Run>) -> Header {
         Header {
             format: FORMAT.to_string(),
             version: VERSION,
-            checksum: checksum.to_string(),
+            checksum: "0".repeat(CHECKSUM_DIGITS),
             model_hash: self.learnt.hash(),
             settings: self.settings.clone(),
             clock: self.learnt.clock,
@@ -215,33 +222,70 @@ impl TopicModel {
             clamps: self.learnt.state.alpha.clamps,
             tokenizer: self.tokenizer.clone(),
             history: self.history.clone(),
+            run: run.cloned(),
         }
     }
 }
 
-impl TopicModel {
-    /// Reads a model, refusing anything that is not exactly what was written.
-    pub fn load(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|source| Error::io(path, "open", source))?;
-        let refuse = |problem: String| {
-            Error::model_file(path, problem, "train the model again or take a copy that is whole")
-        };
-        check(&bytes).map_err(refuse)?;
-        let file = SafeTensors::deserialize(&bytes).map_err(|error| refuse(error.to_string()))?;
-        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| refuse(error.to_string()))?;
-        let header = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));
-        let header = header.ok_or_else(|| refuse("it has no gibbstream settings".to_string()))?;
-        let header: serde_json::Value = serde_json::from_str(header)
-            .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
-        if header["version"] != VERSION {
-            let problem =
-                format!("its layout has version {}, this release reads {VERSION}", header["version"]);
-            return Err(Error::model_file(path, problem, "use the release that wrote it, or train again"));
-        }
-        let header: Header = serde_json::from_value(header)
-            .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
-        read(&file, header).map_err(refuse)
+/// The head of a safetensors file: its length, then JSON padded to a multiple of eight bytes.
+fn header_bytes(header: &Header, tensors: &[Tensor<'_>]) -> Vec<u8> {
+    let mut entries = serde_json::Map::new();
+    let metadata = serde_json::json!(header).to_string();
+    entries.insert("__metadata__".to_string(), serde_json::json!({ METADATA_KEY: metadata }));
+    let mut end = 0;
+    for tensor in tensors {
+        let start = end;
+        end += tensor.bytes.len();
+        entries.insert(
+            tensor.name.to_string(),
+            serde_json::json!({
+                "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [start, end],
+            }),
+        );
     }
+    let mut json = serde_json::Value::Object(entries).to_string().into_bytes();
+    json.resize(json.len().next_multiple_of(8), b' ');
+    let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(json);
+    bytes
+}
+
+impl TopicModel {
+    /// Reads a model, refusing anything that is not exactly what was written. A checkpoint is a model too.
+    pub fn load(path: &Path) -> Result<Self> {
+        load(path).map(|(model, _)| model)
+    }
+}
+
+/// The model in a file, and the state of its run if it is a checkpoint.
+pub fn load(path: &Path) -> Result<(TopicModel, Option<Run>)> {
+    let failed = |source| Error::io(path, "open", source);
+    // A device or a pipe would be read for ever.
+    if std::fs::metadata(path).map_err(failed)?.is_file() {
+        return parse(path, &std::fs::read(path).map_err(failed)?);
+    }
+    Err(Error::model_file(path, "it is not a file", "name the file itself"))
+}
+
+/// The model in the bytes of a file, and the state of its run if it is a checkpoint. `path` is for messages.
+pub fn parse(path: &Path, bytes: &[u8]) -> Result<(TopicModel, Option<Run>)> {
+    let refuse = |problem: String| {
+        Error::model_file(path, problem, "train the model again or take a copy that is whole")
+    };
+    check(bytes).map_err(refuse)?;
+    let file = SafeTensors::deserialize(bytes).map_err(|error| refuse(error.to_string()))?;
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| refuse(error.to_string()))?;
+    let header = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));
+    let header = header.ok_or_else(|| refuse("it has no gibbstream settings".to_string()))?;
+    let header: serde_json::Value = serde_json::from_str(header)
+        .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
+    if header["version"] != VERSION {
+        let problem = format!("its layout has version {}, this release reads {VERSION}", header["version"]);
+        return Err(Error::model_file(path, problem, "use the release that wrote it, or train again"));
+    }
+    let header: Header = serde_json::from_value(header)
+        .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
+    read(&file, header).map_err(refuse)
 }
 
 /// Compares the checksum with the content.
@@ -267,7 +311,7 @@ fn check(bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Builds the model from arrays whose shapes must agree with the settings.
-fn read(file: &SafeTensors<'_>, header: Header) -> Result<TopicModel, String> {
+fn read(file: &SafeTensors<'_>, header: Header) -> Result<(TopicModel, Option<Run>), String> {
     let Settings { topics, vocabulary: words, .. } = header.settings;
     header.settings.validate().map_err(|error| error.to_string())?;
     let average = match header.averaged_updates {
@@ -309,8 +353,8 @@ fn read(file: &SafeTensors<'_>, header: Header) -> Result<TopicModel, String> {
     if vocabulary.len() != words {
         return Err(format!("it has {} words for a vocabulary of {words}", vocabulary.len()));
     }
-    let Header { settings, tokenizer, history, .. } = header;
-    Ok(TopicModel { settings, learnt, vocabulary, tokenizer, history })
+    let Header { settings, tokenizer, history, run, .. } = header;
+    Ok((TopicModel { settings, learnt, vocabulary, tokenizer, history }, run))
 }
 
 /// One array, copied out so that it is aligned.

@@ -96,9 +96,10 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         self.pool.broadcast(|_| work());
     }
 
-    /// Statistics and parameters, without a copy; `None` before the first minibatch.
-    pub fn into_state(self) -> Option<M::State> {
-        self.state
+    /// Statistics and parameters, without a copy; `None` before the first minibatch. The run goes on only after
+    /// [`Self::resume`].
+    pub fn take_state(&mut self) -> Option<M::State> {
+        self.state.take()
     }
 
     /// Learns from one minibatch. An error leaves the state as it was.

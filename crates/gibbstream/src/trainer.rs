@@ -96,7 +96,7 @@ trait Learner: Send {
     fn resume(&mut self, state: LdaState, clock: Step);
     fn parameters(&self) -> Option<Topics>;
     fn on_every_thread(&self, work: &(dyn Fn() + Sync));
-    fn into_state(self: Box<Self>) -> Option<LdaState>;
+    fn take_state(&mut self) -> Option<LdaState>;
 }
 
 impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
@@ -124,8 +124,8 @@ impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
         Online::on_every_thread(self, work);
     }
 
-    fn into_state(self: Box<Self>) -> Option<LdaState> {
-        Online::into_state(*self)
+    fn take_state(&mut self) -> Option<LdaState> {
+        Online::take_state(self)
     }
 }
 
@@ -174,9 +174,7 @@ impl Trainer {
     /// A trainer that goes on where `learnt` stopped.
     pub fn resume(settings: Settings, learnt: Learnt, threads: usize) -> Result<Self> {
         let mut trainer = Self::new(settings, threads)?;
-        trainer.learner.resume(learnt.state, learnt.clock);
-        trainer.tokens = learnt.tokens;
-        trainer.word_counts = learnt.word_counts;
+        trainer.put_back(learnt);
         Ok(trainer)
     }
 
@@ -233,10 +231,28 @@ impl Trainer {
     }
 
     /// The same without a copy, when training is over.
-    pub fn into_learnt(self) -> Option<Learnt> {
-        let clock = self.clock();
-        let Self { learner, tokens, word_counts, .. } = self;
-        Some(Learnt { state: learner.into_state()?, clock, tokens, word_counts })
+    pub fn into_learnt(mut self) -> Option<Learnt> {
+        self.take_learnt()
+    }
+
+    /// Lends what has been learnt to `work`, which gives it back: this is how it is saved without a copy. `None`
+    /// before the first update.
+    pub fn lend_learnt<T>(&mut self, work: impl FnOnce(Learnt) -> (Learnt, T)) -> Option<T> {
+        let (learnt, result) = work(self.take_learnt()?);
+        self.put_back(learnt);
+        Some(result)
+    }
+
+    fn take_learnt(&mut self) -> Option<Learnt> {
+        let (clock, tokens) = (self.clock(), self.tokens);
+        let state = self.learner.take_state()?;
+        Some(Learnt { state, clock, tokens, word_counts: std::mem::take(&mut self.word_counts) })
+    }
+
+    fn put_back(&mut self, learnt: Learnt) {
+        self.learner.resume(learnt.state, learnt.clock);
+        self.tokens = learnt.tokens;
+        self.word_counts = learnt.word_counts;
     }
 
     /// Runs `work` once on every thread that trains: this is how its processor time can be measured.

@@ -34,6 +34,7 @@ fn model(method: Method, updates: u64) -> TopicModel {
             inputs: vec!["a \"quoted\" name.txt".to_string()],
             documents: 4 * updates,
             tokens: 8 * updates,
+            changes: Vec::new(),
         }],
     }
 }

@@ -1,7 +1,8 @@
 //! Which documents to read, and how text becomes words.
 
+use crate::output::Output;
 use gibbstream::Result;
-use gibbstream::corpus::{Format, Inputs, StopWords, Tokenizer, VocabularyLimits};
+use gibbstream::corpus::{Format, Inputs, ResolvedInputs, StopWords, Tokenizer, VocabularyLimits};
 use std::path::PathBuf;
 
 /// What to read.
@@ -38,6 +39,9 @@ pub struct ReadingArgs {
     /// Read N documents after those that are passed over [default: all]
     #[arg(long, value_name = "N")]
     pub limit_docs: Option<u64>,
+    /// Pass over records that cannot be read, and say how many there were of each kind
+    #[arg(long)]
+    skip_bad: bool,
 }
 
 impl InputArgs {
@@ -59,7 +63,17 @@ impl ReadingArgs {
             tokenizer,
             skip: self.skip_docs,
             limit: self.limit_docs,
+            skip_bad: self.skip_bad,
         })
+    }
+}
+
+/// Says which records were passed over, if any were.
+pub fn report_bad(inputs: &ResolvedInputs, output: &Output) {
+    let bad = inputs.bad_records();
+    if !bad.is_empty() {
+        let kinds: Vec<String> = bad.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        output.warn(format_args!("bad records were passed over: {}", kinds.join(", ")));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::evaluate::tokenizer_of;
 use crate::Outcome;
 use crate::args::General;
-use crate::args::input::InputArgs;
+use crate::args::input::{InputArgs, report_bad};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::stream::Feed;
@@ -94,6 +94,7 @@ pub fn run(
         Inferred::Pause => lines.out.flush(),
     })?;
     output.progress.finish();
+    report_bad(&inputs, output);
     Ok(Outcome::Done)
 }
 

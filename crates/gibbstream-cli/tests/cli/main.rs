@@ -19,6 +19,16 @@ mod odd_documents;
 
 mod signals;
 
+mod checkpoints;
+
+mod kills;
+
+mod disk_faults;
+
+mod continued;
+
+mod bad_records;
+
 mod terminal;
 
 mod exports;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::{NamedTempFile, TempPath};
 
+use super::bad_records::BadRecords;
 use super::json_lines::{Fields, JsonLinesReader};
 use super::lines::Lines;
 use super::reader::Format;
@@ -84,7 +85,8 @@ impl Input {
         let mut lines = Lines::new(Source::open(&files.docword)?)?;
         recognise(&files.docword, Format::Uci, &mut lines)?;
         let (vocabulary, vocabulary_file) = vocabulary_of(files, vocabulary_file)?;
-        let reader = UciReader::new(lines, vocabulary.clone(), &Place::file(&vocabulary_file))?;
+        let place = Place::file(&vocabulary_file);
+        let reader = UciReader::new(lines, vocabulary.clone(), &place, Arc::default())?;
         let documents = Some(reader.header().documents);
         let content = Content::Uci { vocabulary, vocabulary_file, documents };
         Ok(Self::new(&files.docword, content, Origin::File(files.docword.clone())))
@@ -146,13 +148,19 @@ impl Input {
     }
 
     /// Starts reading from the top.
-    pub fn read(&self, tokenizer: &Arc<Tokenizer>, fields: &Arc<Fields>) -> Result<Box<dyn DocumentReader>> {
-        let lines = self.lines()?;
+    pub fn read(
+        &self,
+        tokenizer: &Arc<Tokenizer>,
+        fields: &Arc<Fields>,
+        bad: &Arc<BadRecords>,
+    ) -> Result<Box<dyn DocumentReader>> {
+        let (lines, tokenizer, bad) = (self.lines()?, tokenizer.clone(), bad.clone());
         Ok(match &self.content {
-            Content::Text => Box::new(TextReader::new(lines, tokenizer.clone())),
-            Content::JsonLines => Box::new(JsonLinesReader::new(lines, fields.clone(), tokenizer.clone())),
+            Content::Text => Box::new(TextReader::new(lines, tokenizer, bad)),
+            Content::JsonLines => Box::new(JsonLinesReader::new(lines, fields.clone(), tokenizer, bad)),
             Content::Uci { vocabulary, vocabulary_file, .. } => {
-                Box::new(UciReader::new(lines, vocabulary.clone(), &Place::file(vocabulary_file))?)
+                let place = Place::file(vocabulary_file);
+                Box::new(UciReader::new(lines, vocabulary.clone(), &place, bad)?)
             }
         })
     }

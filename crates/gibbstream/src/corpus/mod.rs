@@ -8,6 +8,8 @@ mod source;
 
 mod lines;
 
+mod bad_records;
+
 // Text to numbered words.
 mod tokenizer;
 

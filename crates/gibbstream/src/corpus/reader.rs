@@ -1,5 +1,6 @@
 //! From what the user names to documents: the face of this module.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,6 +10,7 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use super::Corpus;
+use super::bad_records::BadRecords;
 use super::input::{Content, Input};
 use super::json_lines::Fields;
 use super::source::is_stdin;
@@ -70,7 +72,7 @@ impl FromStr for Format {
 }
 
 /// What to read, as the user says it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Inputs {
     /// Files, folders and prefixes of UCI corpora, or `-` for standard input; read in this order.
     pub paths: Vec<PathBuf>,
@@ -88,6 +90,8 @@ pub struct Inputs {
     pub skip: u64,
     /// Documents to read after that; all if not given.
     pub limit: Option<u64>,
+    /// Whether records that cannot be read are passed over and counted instead of refused.
+    pub skip_bad: bool,
 }
 
 impl Default for Inputs {
@@ -101,6 +105,7 @@ impl Default for Inputs {
             tokenizer: Tokenizer::default(),
             skip: 0,
             limit: None,
+            skip_bad: false,
         }
     }
 }
@@ -136,6 +141,7 @@ impl Inputs {
             inputs: Arc::new(inputs),
             tokenizer: Arc::new(self.tokenizer),
             fields: Arc::new(Fields { text: self.text_field, id: self.id_field }),
+            bad: Arc::new(BadRecords::new(self.skip_bad)),
             skip: self.skip,
             limit: self.limit,
         };
@@ -143,7 +149,8 @@ impl Inputs {
     }
 }
 
-/// Inputs that exist and whose formats are known.
+/// Inputs that exist and whose formats are known. Copies share what is spooled.
+#[derive(Clone)]
 pub struct ResolvedInputs {
     selection: Arc<Selection>,
     vocabulary_file: Option<PathBuf>,
@@ -158,11 +165,12 @@ impl ResolvedInputs {
     /// The same inputs with another range of documents; what is spooled is spooled for both.
     #[must_use]
     pub fn range(&self, skip: u64, limit: Option<u64>) -> Self {
-        let Selection { inputs, tokenizer, fields, .. } = &*self.selection;
+        let Selection { inputs, tokenizer, fields, bad, .. } = &*self.selection;
         let selection = Selection {
             inputs: inputs.clone(),
             tokenizer: tokenizer.clone(),
             fields: fields.clone(),
+            bad: bad.clone(),
             skip,
             limit,
         };
@@ -202,6 +210,11 @@ impl ResolvedInputs {
     /// formats; those that it does not have are only counted.
     pub fn documents(&self, vocabulary: &Vocabulary) -> Box<dyn Corpus> {
         Box::new(Documents::new(Stream::new(self.selection.clone()), vocabulary.clone()))
+    }
+
+    /// Records that were passed over since the inputs were last opened, by the kind of flaw.
+    pub fn bad_records(&self) -> BTreeMap<&'static str, u64> {
+        self.selection.bad.counts()
     }
 
     /// How many documents will come, if the inputs say so themselves.

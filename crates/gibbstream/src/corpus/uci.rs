@@ -2,7 +2,10 @@
 //!
 //! Ids count from 1 and documents are in order; an id without entries is an empty document.
 
+use std::sync::Arc;
+
 use super::Document;
+use super::bad_records::BadRecords;
 use super::bag::Bag;
 use super::lines::Lines;
 use super::stream::DocumentReader;
@@ -62,6 +65,7 @@ pub(super) struct UciReader {
     vocabulary: Vocabulary,
     /// From the file's word ids to those in use, made when the first document is asked for.
     translation: Vec<u32>,
+    bad: Arc<BadRecords>,
     bag: Bag,
     next: Option<Entry>,
     entries_read: u64,
@@ -70,7 +74,12 @@ pub(super) struct UciReader {
 
 impl UciReader {
     /// Reads the header and compares it with the vocabulary, which `vocabulary_file` is.
-    pub fn new(mut lines: Lines, vocabulary: Vocabulary, vocabulary_file: &Place) -> Result<Self> {
+    pub fn new(
+        mut lines: Lines,
+        vocabulary: Vocabulary,
+        vocabulary_file: &Place,
+        bad: Arc<BadRecords>,
+    ) -> Result<Self> {
         let header = Header::read(&mut lines)?;
         if header.words != vocabulary.len() as u64 {
             return Err(Error::corpus(
@@ -89,6 +98,7 @@ impl UciReader {
             header,
             vocabulary,
             translation: Vec::new(),
+            bad,
             bag: Bag::default(),
             next: None,
             entries_read: 0,
@@ -120,8 +130,17 @@ impl UciReader {
         Ok(true)
     }
 
-    #[inline]
     fn read_entry(&mut self) -> Result<Option<Entry>> {
+        loop {
+            match self.read_line() {
+                Err(error) => self.bad.pass_over(error)?,
+                read => return read,
+            }
+        }
+    }
+
+    #[inline]
+    fn read_line(&mut self) -> Result<Option<Entry>> {
         let finished = self.entries_read == self.header.entries;
         let Some(line) = self.lines.next_filled()? else {
             return if finished { Ok(None) } else { Err(self.too_few_entries()) };
@@ -134,7 +153,8 @@ impl UciReader {
             ));
         }
         self.entries_read += 1;
-        let [document, word, count] = numbers.map_err(|problem| self.refuse(problem, ENTRY))?;
+        let [document, word, count] = numbers
+            .map_err(|problem| Error::bad_record(self.lines.place(), "not three numbers", problem, ENTRY))?;
         self.check_entry(document, word, count)?;
         Ok(Some(Entry { document, word, count: count as u32 }))
     }
@@ -151,31 +171,34 @@ impl UciReader {
         {
             return Ok(());
         }
-        let (problem, advice) = if document == 0 {
-            ("document id 0".into(), COUNTED_FROM_ONE)
+        let (kind, problem, advice) = if document == 0 {
+            ("document out of range", "document id 0".into(), COUNTED_FROM_ONE)
         } else if document > documents {
             (
+                "document out of range",
                 format!("document id {document}, but the header promises only {documents} documents"),
                 "the header does not belong to this file, or the file was changed by hand",
             )
         } else if !in_order {
             (
+                "documents out of order",
                 format!("unsorted: document id {document} after {}", self.documents_read),
                 "documents must be in order; sort the lines after the header, for example with `sort -n -k1,1 -s`",
             )
         } else if word == 0 {
-            ("word id 0".into(), COUNTED_FROM_ONE)
+            ("word out of range", "word id 0".into(), COUNTED_FROM_ONE)
         } else if word > words {
             (
+                "word out of range",
                 format!("word id {word}, but there are only {words} words"),
                 "the header does not belong to this file, or the file was changed by hand",
             )
         } else if count == 0 {
-            ("the count is 0".into(), "leave out words that do not occur")
+            ("count out of range", "the count is 0".into(), "leave out words that do not occur")
         } else {
-            (format!("the count {count} is too large"), "a count is at most 4294967295")
+            ("count out of range", format!("the count {count} is too large"), "a count is at most 4294967295")
         };
-        Err(self.refuse(problem, advice))
+        Err(Error::bad_record(self.lines.place(), kind, problem, advice))
     }
 
     fn too_few_entries(&self) -> Error {

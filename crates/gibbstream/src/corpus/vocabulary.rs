@@ -20,6 +20,15 @@ pub(super) trait WordIds {
     }
 }
 
+/// Knows no word: for reading without keeping anything.
+pub(super) struct NoWords;
+
+impl WordIds for NoWords {
+    fn id(&mut self, _: &str) -> Option<u32> {
+        None
+    }
+}
+
 /// Words numbered from 0. Copies share their memory.
 #[derive(Clone)]
 pub struct Vocabulary(Arc<Words>);

@@ -4,7 +4,8 @@ use crate::args::train::{Plan, TrainArgs};
 use crate::measure::total_memory;
 use crate::output::{Output, bytes, count};
 use gibbstream::Error;
-use gibbstream::corpus::{Format, ResolvedInputs, Vocabulary};
+use gibbstream::corpus::{Format, ResolvedInputs, Tokenizer, Vocabulary};
+use gibbstream::model_file::TopicModel;
 use serde_json::json;
 use std::path::Path;
 
@@ -15,48 +16,68 @@ pub struct Prepared {
     pub vocabulary: Vocabulary,
     /// Documents to learn from in one pass, if that is known.
     pub documents: Option<u64>,
-    /// Whether text had to be cut into words.
-    pub has_text: bool,
+    /// How text is cut into words, if there is any.
+    pub tokenizer: Option<Tokenizer>,
 }
 
 impl Prepared {
-    /// Opens the inputs, finds the vocabulary, and completes the settings of the plan.
-    pub fn new(plan: &mut Plan, args: &TrainArgs, output: &Output) -> anyhow::Result<Self> {
+    /// Opens the inputs, finds the vocabulary unless the model to go on from has one, and completes the settings of
+    /// the plan.
+    pub fn new(
+        plan: &mut Plan,
+        args: &TrainArgs,
+        base: Option<&TopicModel>,
+        output: &Output,
+    ) -> anyhow::Result<Self> {
         let mut inputs = plan.inputs.clone().resolve()?;
         for (name, format) in inputs.formats() {
             output.detail(format_args!("{}: {format}", name.display()));
         }
-        let has_text = inputs.formats().any(|(_, format)| format != Format::Uci);
-        if inputs.needs_spooling(&plan.limits) || (plan.passes > 1 && inputs.is_read_once()) {
+        let needs_words = base.is_none() && inputs.needs_spooling(&plan.limits);
+        if needs_words || (plan.passes > 1 && inputs.is_read_once()) {
             output.note("this input must be read more than once, so it is copied to a temporary file first");
             inputs.spool()?;
         }
         // Words of documents that are kept aside do not count.
         let (aside, limit) = (plan.holdout as u64, plan.inputs.limit);
         let training = inputs.range(plan.inputs.skip.saturating_add(aside), limit.map(|limit| limit - aside));
-        let expected = training.expected_documents();
-        output.progress.start("finding words", "documents", expected);
-        let mut counted = None;
-        let vocabulary = training.vocabulary(&plan.limits, &mut |documents| {
-            counted = Some(documents);
-            output.progress.advance(documents, || (String::new(), json!({})));
-        })?;
-        output.progress.finish();
-        let documents = expected.or(counted);
-
+        let mut documents = training.expected_documents();
+        let vocabulary = if let Some(base) = base {
+            base.vocabulary.clone()
+        } else {
+            output.progress.start("finding words", "documents", documents);
+            let mut counted = None;
+            let vocabulary = training.vocabulary(&plan.limits, &mut |documents| {
+                counted = Some(documents);
+                output.progress.advance(documents, || (String::new(), json!({})));
+            })?;
+            output.progress.finish();
+            documents = documents.or(counted);
+            vocabulary
+        };
         plan.settings.vocabulary = vocabulary.len();
-        if plan.settings.method.needs_population() {
-            if let Some(documents) = documents {
-                plan.settings.method = plan.settings.method.with_population(documents as f64);
-                output.detail(format_args!("the corpus is taken to have {} documents", count(documents)));
-            }
-        } else if let Some(total) = args.method.total_docs.filter(|_| !is_bayesian(plan)) {
-            let name = args.method.name();
-            output.note(format_args!("{name} does not depend on --total-docs {total}; it is only noted"));
-        }
+        complete_method(plan, args, documents, output);
         plan.settings.validate()?;
         check_size(plan)?;
-        Ok(Self { inputs, vocabulary, documents, has_text })
+        let has_text = inputs.formats().any(|(_, format)| format != Format::Uci);
+        let tokenizer = match base {
+            Some(base) => base.tokenizer.clone(),
+            None => has_text.then(|| plan.tokenizer.clone()),
+        };
+        Ok(Self { inputs, vocabulary, documents, tokenizer })
+    }
+}
+
+/// Tells a method that asks for it how large the corpus is.
+fn complete_method(plan: &mut Plan, args: &TrainArgs, documents: Option<u64>, output: &Output) {
+    if plan.settings.method.needs_population() {
+        if let Some(documents) = documents {
+            plan.settings.method = plan.settings.method.with_population(documents as f64);
+            output.detail(format_args!("the corpus is taken to have {} documents", count(documents)));
+        }
+    } else if let Some(total) = args.method.total_docs.filter(|_| !is_bayesian(plan)) {
+        let name = args.method.name();
+        output.note(format_args!("{name} does not depend on --total-docs {total}; it is only noted"));
     }
 }
 
