@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Files, folders or prefixes of UCI corpora, or `-` for standard input; gzip, zstd, bzip2 and xz are
+    /// Files, patterns such as '*.jsonl', folders or prefixes of UCI corpora, or `-` for standard input; gzip, zstd, bzip2 and xz are
     /// recognised by content
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
@@ -21,16 +21,18 @@ pub struct InputArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct ReadingArgs {
-    /// How the input is written: auto, text (one document a line), jsonl, or uci (bags of words)
-    #[arg(long, default_value = "auto", value_parser = ["auto", "text", "jsonl", "uci"], hide_possible_values = true)]
+    /// How the input is written: auto, text (one document a line), jsonl, csv (also with tabs), parquet, uci, svmlight,
+    /// mm (Matrix Market), or ldac
+    #[arg(long, default_value = "auto", value_parser = Format::ALL.map(Format::name), hide_possible_values = true)]
     format: String,
-    /// Words to use, one a line; also the words of a docword file that has no vocab.txt beside it
+    /// Words to use, one a line; also the names of numbered words, where the input does not have them
     #[arg(long, value_name = "FILE")]
     vocab: Option<PathBuf>,
-    /// JSON field with the text, or with a list of tokens
+    /// JSON field or column with the text, or with a list of tokens (in Parquet also of word ids, with counts in a
+    /// column `counts`)
     #[arg(long, value_name = "NAME", default_value = "text")]
     text_field: String,
-    /// JSON field with the name of the document
+    /// JSON field or column with the name of the document
     #[arg(long, value_name = "NAME", default_value = "id")]
     id_field: String,
     /// Pass over the first N documents
@@ -42,6 +44,9 @@ pub struct ReadingArgs {
     /// Pass over records that cannot be read, and say how many there were of each kind
     #[arg(long)]
     skip_bad: bool,
+    /// Rows of a Matrix Market file are words, and its columns documents
+    #[arg(long)]
+    transpose: bool,
 }
 
 impl InputArgs {
@@ -64,6 +69,7 @@ impl ReadingArgs {
             skip: self.skip_docs,
             limit: self.limit_docs,
             skip_bad: self.skip_bad,
+            transpose: self.transpose,
         })
     }
 }

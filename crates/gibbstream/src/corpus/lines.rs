@@ -82,6 +82,17 @@ impl Lines {
         Ok(&self.block[self.unread.clone()])
     }
 
+    /// Some of the bytes that have not been handed out, for readers with another idea of lines; 0 at the end.
+    pub fn read(&mut self, into: &mut [u8]) -> Result<usize> {
+        if self.unread.is_empty() && !self.read_more()? {
+            return Ok(0);
+        }
+        let size = into.len().min(self.unread.len());
+        into[..size].copy_from_slice(&self.block[self.unread.start..][..size]);
+        self.unread.start += size;
+        Ok(size)
+    }
+
     /// Writes all that has not been handed out to `out`; `written` names it if it cannot be written.
     pub fn copy_to(&mut self, out: &mut dyn Write, written: &Path) -> Result<()> {
         loop {
@@ -92,6 +103,11 @@ impl Lines {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether the input is compressed.
+    pub fn is_packed(&self) -> bool {
+        self.source.is_packed()
     }
 
     /// The line handed out last.

@@ -26,6 +26,18 @@ mod text;
 
 mod json_lines;
 
+mod table;
+
+mod parquet_table;
+
+mod numbers;
+
+mod numbered_words;
+
+mod sparse_lines;
+
+mod matrix_market;
+
 mod uci;
 
 mod uci_files;

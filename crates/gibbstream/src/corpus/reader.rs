@@ -36,13 +36,39 @@ pub enum Format {
     /// One JSON object a line.
     #[serde(rename = "jsonl")]
     JsonLines,
+    /// A table with names of columns in its first record, separated by commas or tabs.
+    #[serde(rename = "csv")]
+    Csv,
+    /// A Parquet file with a column of text, of lists of tokens, or of lists of word ids.
+    #[serde(rename = "parquet")]
+    Parquet,
     /// Bag of words as UCI distributes it.
     #[serde(rename = "uci")]
     Uci,
+    /// `label word:count ...`, one document a line.
+    #[serde(rename = "svmlight")]
+    Svmlight,
+    /// Sparse matrix in the Matrix Market format.
+    #[serde(rename = "mm")]
+    MatrixMarket,
+    /// `pairs word:count ...`, one document a line.
+    #[serde(rename = "ldac")]
+    LdaC,
 }
 
 impl Format {
-    const ALL: [Self; 4] = [Self::Auto, Self::Text, Self::JsonLines, Self::Uci];
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Auto,
+        Self::Text,
+        Self::JsonLines,
+        Self::Csv,
+        Self::Parquet,
+        Self::Uci,
+        Self::Svmlight,
+        Self::MatrixMarket,
+        Self::LdaC,
+    ];
 
     /// The name used on the command line.
     pub fn name(self) -> &'static str {
@@ -50,8 +76,18 @@ impl Format {
             Self::Auto => "auto",
             Self::Text => "text",
             Self::JsonLines => "jsonl",
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
             Self::Uci => "uci",
+            Self::Svmlight => "svmlight",
+            Self::MatrixMarket => "mm",
+            Self::LdaC => "ldac",
         }
+    }
+
+    /// Whether it may hold text that must be cut into words.
+    pub fn has_text(self) -> bool {
+        matches!(self, Self::Auto | Self::Text | Self::JsonLines | Self::Csv | Self::Parquet)
     }
 }
 
@@ -66,7 +102,11 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-            Error::setting("--format", format!("`{name}` is not a format"), "use auto, text, jsonl or uci")
+            Error::setting(
+                "--format",
+                format!("`{name}` is not a format"),
+                "use auto, text, jsonl, csv, parquet, uci, svmlight, mm or ldac",
+            )
         })
     }
 }
@@ -74,15 +114,16 @@ impl FromStr for Format {
 /// What to read, as the user says it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Inputs {
-    /// Files, folders and prefixes of UCI corpora, or `-` for standard input; read in this order.
+    /// Files, patterns such as `*.jsonl`, folders and prefixes of UCI corpora, or `-` for standard input; read in this
+    /// order, and the files of a pattern in the order of their names.
     pub paths: Vec<PathBuf>,
     /// The format of all of them.
     pub format: Format,
-    /// The words to use, one a line; also the words of UCI counts that have no `vocab.txt` beside them.
+    /// The words to use, one a line; also the names of the words of formats that number them.
     pub vocabulary_file: Option<PathBuf>,
-    /// The JSON field that holds the text, or a list of tokens.
+    /// The JSON field or the column that holds the text, or a list of tokens.
     pub text_field: String,
-    /// The JSON field that holds the name of the document; it may be missing.
+    /// The JSON field or the column that holds the name of the document; it may be missing.
     pub id_field: String,
     /// How text is cut into words.
     pub tokenizer: Tokenizer,
@@ -92,6 +133,8 @@ pub struct Inputs {
     pub limit: Option<u64>,
     /// Whether records that cannot be read are passed over and counted instead of refused.
     pub skip_bad: bool,
+    /// Whether the rows of a Matrix Market file are words and its columns documents.
+    pub transpose: bool,
 }
 
 impl Default for Inputs {
@@ -106,6 +149,7 @@ impl Default for Inputs {
             skip: 0,
             limit: None,
             skip_bad: false,
+            transpose: false,
         }
     }
 }
@@ -132,10 +176,10 @@ impl Inputs {
             return Err(Error::setting("--limit-docs", "0 documents would be read", "use at least 1"));
         }
         let vocabulary_file = self.vocabulary_file.as_deref();
-        let inputs = self
-            .paths
+        let paths = self.paths.iter().map(|path| expand(path)).collect::<Result<Vec<_>>>()?.concat();
+        let inputs = paths
             .iter()
-            .map(|path| Input::resolve(path, self.format, vocabulary_file))
+            .map(|path| Input::resolve(path, self.format, vocabulary_file, self.transpose))
             .collect::<Result<Vec<_>>>()?;
         let selection = Selection {
             inputs: Arc::new(inputs),
@@ -220,7 +264,9 @@ impl ResolvedInputs {
     /// How many documents will come, if the inputs say so themselves.
     pub fn expected_documents(&self) -> Option<u64> {
         let total = self.selection.inputs.iter().try_fold(0_u64, |total, input| match input.content() {
-            Content::Uci { documents, .. } => Some(total.saturating_add((*documents)?)),
+            Content::Uci { documents, .. } | Content::MatrixMarket { documents, .. } => {
+                Some(total.saturating_add((*documents)?))
+            }
             _ => None,
         })?;
         Some(total.saturating_sub(self.selection.skip).min(self.selection.limit.unwrap_or(u64::MAX)))
@@ -272,6 +318,21 @@ impl ResolvedInputs {
         progress(documents);
         words.counter.finish(limits)
     }
+}
+
+/// The files that a pattern stands for, by name; anything else is a path as it is.
+fn expand(path: &Path) -> Result<Vec<PathBuf>> {
+    let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']) && !path.exists());
+    let Some(pattern) = pattern else { return Ok(vec![path.to_path_buf()]) };
+    let refuse = |problem: String| Error::setting("INPUT", problem, "check the pattern, or name the files");
+    let found =
+        glob::glob(pattern).map_err(|error| refuse(format!("`{pattern}` is not a pattern: {error}")))?;
+    let mut files = Vec::new();
+    for file in found {
+        files.push(file.map_err(|error| Error::io(error.path().to_path_buf(), "open", error.into()))?);
+    }
+    files.sort();
+    if files.is_empty() { Err(refuse(format!("no file is like `{pattern}`"))) } else { Ok(files) }
 }
 
 /// Counts the words of the vocabulary file only, if there is one.

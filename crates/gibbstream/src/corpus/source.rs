@@ -112,6 +112,11 @@ impl Source {
         &self.name
     }
 
+    /// Whether it is compressed.
+    pub fn is_packed(&self) -> bool {
+        self.compression.is_some()
+    }
+
     /// Reads some bytes (0 at the end); `line` is where the reader is, for messages.
     pub fn read(&mut self, into: &mut [u8], line: u64) -> Result<usize> {
         loop {

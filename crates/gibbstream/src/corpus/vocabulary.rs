@@ -14,7 +14,12 @@ pub(super) trait WordIds {
     /// The number of `word`, if it has one.
     fn id(&mut self, word: &str) -> Option<u32>;
 
-    /// The same, for readers that keep the number for later documents.
+    /// Whether a word has the same number for ever, so that readers may keep it.
+    fn keeps_ids(&self) -> bool {
+        true
+    }
+
+    /// The same as [`id`](Self::id), for readers that keep the number for later documents.
     fn lasting_id(&mut self, word: &str) -> Option<u32> {
         self.id(word)
     }
@@ -26,6 +31,11 @@ pub(super) struct NoWords;
 impl WordIds for NoWords {
     fn id(&mut self, _: &str) -> Option<u32> {
         None
+    }
+
+    /// Nobody should remember that it knew nothing.
+    fn keeps_ids(&self) -> bool {
+        false
     }
 }
 

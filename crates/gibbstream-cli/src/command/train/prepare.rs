@@ -4,7 +4,7 @@ use crate::args::train::{Plan, TrainArgs};
 use crate::measure::total_memory;
 use crate::output::{Output, bytes, count};
 use gibbstream::Error;
-use gibbstream::corpus::{Format, ResolvedInputs, Tokenizer, Vocabulary};
+use gibbstream::corpus::{ResolvedInputs, Tokenizer, Vocabulary};
 use gibbstream::model_file::TopicModel;
 use serde_json::json;
 use std::path::Path;
@@ -59,7 +59,7 @@ impl Prepared {
         complete_method(plan, args, documents, output);
         plan.settings.validate()?;
         check_size(plan)?;
-        let has_text = inputs.formats().any(|(_, format)| format != Format::Uci);
+        let has_text = inputs.formats().any(|(_, format)| format.has_text());
         let tokenizer = match base {
             Some(base) => base.tokenizer.clone(),
             None => has_text.then(|| plan.tokenizer.clone()),
