@@ -4,8 +4,9 @@
 use crate::interrupt::Interrupt;
 use anyhow::anyhow;
 use gibbstream::Error;
-use gibbstream::corpus::{Corpus, Document, Minibatch};
+use gibbstream::corpus::{Corpus, Document, Minibatch, NewWords, OpenRule, OpenVocabulary};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -77,14 +78,23 @@ impl<T: Send + 'static> Feed<T> {
 /// A part of the stream of documents as training takes it.
 pub enum Portion {
     /// The documents at the beginning that are kept aside.
-    HeldOut(Vec<Document>),
+    HeldOut(Aside),
     /// Documents to learn from.
     Lesson(Lesson),
+}
+
+/// Documents that are kept aside.
+pub struct Aside {
+    pub documents: Vec<Document>,
+    /// What their word ids mean, if not what they mean for training.
+    pub words: Option<OpenVocabulary>,
 }
 
 /// Documents to learn from, and where they stand.
 pub struct Lesson {
     pub batch: Minibatch,
+    /// Words that were not known before, if the vocabulary is not fixed.
+    pub new_words: Option<NewWords>,
     /// Their tokens that the vocabulary does not know.
     pub unknown_tokens: u64,
     /// The pass over the input, from 0.
@@ -112,8 +122,10 @@ pub struct Course {
 pub struct Portions<F> {
     open: F,
     course: Course,
+    /// The vocabulary that new words enter while reading, if there is one.
+    vocabulary: Option<Arc<Mutex<OpenVocabulary>>>,
     documents: Option<Box<dyn Corpus>>,
-    aside: Option<Vec<Document>>,
+    aside: Option<Aside>,
     pass: u64,
     taken: u64,
 }
@@ -122,7 +134,16 @@ impl<F: FnMut() -> Box<dyn Corpus>> Portions<F> {
     /// `open` starts reading from the top.
     pub fn new(open: F, course: Course) -> Self {
         let (pass, taken) = course.start;
-        Self { open, course, documents: None, aside: None, pass, taken }
+        Self { open, course, vocabulary: None, documents: None, aside: None, pass, taken }
+    }
+
+    /// `open` reads with this vocabulary.
+    pub fn with_vocabulary(self, vocabulary: Option<Arc<Mutex<OpenVocabulary>>>) -> Self {
+        Self { vocabulary, ..self }
+    }
+
+    fn locked(&self) -> Option<MutexGuard<'_, OpenVocabulary>> {
+        self.vocabulary.as_ref().map(|vocabulary| vocabulary.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn portion(&mut self) -> gibbstream::Result<Option<Portion>> {
@@ -142,7 +163,13 @@ impl<F: FnMut() -> Box<dyn Corpus>> Portions<F> {
                 let batch = Minibatch::new(&some, first + self.taken, self.pass);
                 self.taken += some.len() as u64;
                 let unknown_tokens = some.iter().map(|document| document.out_of_vocabulary).sum();
-                let lesson = Lesson { batch, unknown_tokens, pass: self.pass, documents: self.taken };
+                let new_words = self.locked().map(|mut vocabulary| {
+                    let new_words = vocabulary.take_new_words();
+                    vocabulary.close(&batch);
+                    new_words
+                });
+                let lesson =
+                    Lesson { batch, new_words, unknown_tokens, pass: self.pass, documents: self.taken };
                 return Ok(Some(Portion::Lesson(lesson)));
             }
             self.documents = None;
@@ -155,20 +182,47 @@ impl<F: FnMut() -> Box<dyn Corpus>> Portions<F> {
     /// Opens the input, takes the documents that are kept aside, and passes over those learnt from before.
     fn begin_pass(&mut self) -> gibbstream::Result<()> {
         let mut documents = (self.open)();
-        let aside = documents.by_ref().take(self.course.held_out);
-        if self.pass == self.course.start.0 {
-            self.aside = Some(aside.collect::<gibbstream::Result<_>>()?);
-        } else {
-            for document in aside {
-                document?;
-            }
+        if self.course.held_out > 0 {
+            self.take_aside(&mut documents)?;
         }
-        if self.taken > 0 && documents.nth(self.taken as usize - 1).transpose()?.is_none() {
-            let problem = format!("it ends before the {} documents that the run has learnt from", self.taken);
-            return Err(Error::setting("INPUT", problem, "give the same input as before"));
+        if self.taken > 0 {
+            let (last, _) =
+                self.aside_of_vocabulary(|taken| documents.nth(taken as usize - 1).transpose())?;
+            if last.is_none() {
+                let problem =
+                    format!("it ends before the {} documents that the run has learnt from", self.taken);
+                return Err(Error::setting("INPUT", problem, "give the same input as before"));
+            }
         }
         self.documents = Some(documents);
         Ok(())
+    }
+
+    fn take_aside(&mut self, documents: &mut Box<dyn Corpus>) -> gibbstream::Result<()> {
+        let held_out = self.course.held_out;
+        let aside = |_| documents.by_ref().take(held_out).collect::<gibbstream::Result<Vec<_>>>();
+        let (documents, words) = self.aside_of_vocabulary(aside)?;
+        if self.pass == self.course.start.0 {
+            self.aside = Some(Aside { documents, words });
+        }
+        Ok(())
+    }
+
+    /// Reads documents whose words must not enter the vocabulary: meanwhile another one numbers them.
+    fn aside_of_vocabulary<T>(
+        &self,
+        read: impl FnOnce(u64) -> gibbstream::Result<T>,
+    ) -> gibbstream::Result<(T, Option<OpenVocabulary>)> {
+        let all = OpenRule::Grow { most: u32::MAX as usize - 1 };
+        let other = self.vocabulary.as_ref().map(|_| OpenVocabulary::new(all)).transpose()?;
+        let exchange = |new: Option<OpenVocabulary>| {
+            let (mut vocabulary, new) = self.locked().zip(new)?;
+            Some(std::mem::replace(&mut *vocabulary, new))
+        };
+        let own = exchange(other);
+        let result = read(self.taken);
+        let other = exchange(own);
+        Ok((result?, other))
     }
 }
 

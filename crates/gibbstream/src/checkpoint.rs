@@ -162,6 +162,7 @@ mod tests {
             vocabulary: Vocabulary::new(["a", "b", "c"]).unwrap(),
             tokenizer: None,
             history: Vec::new(),
+            open: None,
         };
         let run = Run {
             request: json!({ "passes": 1 }),

@@ -4,7 +4,7 @@
 //! checksum is the BLAKE3 hash of the whole file with the checksum itself written as zeros, so a change
 //! anywhere, in header, padding or data, is noticed. Files are written beside their place and renamed into it.
 
-use crate::corpus::{Tokenizer, Vocabulary};
+use crate::corpus::{OpenRule, OpenState, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
 use crate::model::alpha::{AlphaClamps, AlphaState};
 use crate::model::lda::{LdaState, LogTopics, Topics};
@@ -16,6 +16,7 @@ use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The version of the layout that this release writes, and the only one that it reads.
 pub const VERSION: u32 = 1;
@@ -37,6 +38,8 @@ pub struct TopicModel {
     pub tokenizer: Option<Tokenizer>,
     /// What has been done to the model, oldest first.
     pub history: Vec<Event>,
+    /// How words that are not known yet get a place; `None` if the words are fixed.
+    pub open: Option<OpenState>,
 }
 
 /// Something that was done to a model.
@@ -90,6 +93,9 @@ struct Header {
     clamps: AlphaClamps,
     tokenizer: Option<Tokenizer>,
     history: Vec<Event>,
+    /// Only for vocabularies that are not fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open: Option<OpenState>,
     /// Only in checkpoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<Run>,
@@ -180,11 +186,19 @@ impl TopicModel {
     /// The same with the state of the run, which makes it a checkpoint.
     pub(crate) fn save_with(&self, path: &Path, run: Option<&Run>) -> Result<()> {
         let mut words = String::new();
-        for word in self.vocabulary.words() {
-            words.push_str(word);
+        for place in 0..self.vocabulary.len() as u32 {
+            words.push_str(&self.vocabulary.known(place).unwrap_or_default());
             words.push('\n');
         }
         let mut tensors = self.learnt.tensors();
+        if let Some(OpenState { rule: OpenRule::Grow { .. }, usage, .. }) = &self.open {
+            tensors.push(Tensor {
+                name: "word_usage",
+                dtype: "F64",
+                shape: vec![usage.len(), 2],
+                bytes: Cow::Borrowed(bytemuck::cast_slice(usage)),
+            });
+        }
         tensors.push(Tensor {
             name: "vocabulary",
             dtype: "U8",
@@ -222,6 +236,7 @@ impl TopicModel {
             clamps: self.learnt.state.alpha.clamps,
             tokenizer: self.tokenizer.clone(),
             history: self.history.clone(),
+            open: self.open.clone(),
             run: run.cloned(),
         }
     }
@@ -349,12 +364,32 @@ fn read(file: &SafeTensors<'_>, header: Header) -> Result<(TopicModel, Option<Ru
     let learnt = Learnt { state, clock: header.clock, tokens: header.tokens, word_counts };
     let text = file.tensor("vocabulary").map_err(|error| error.to_string())?;
     let text = std::str::from_utf8(text.data()).map_err(|_| "its vocabulary is not UTF-8".to_string())?;
-    let vocabulary = Vocabulary::new(text.lines()).map_err(|error| error.to_string())?;
+    let mut open = header.open;
+    if let Some(open) = &mut open {
+        open.rule.check().map_err(|error| error.to_string())?;
+        if matches!(open.rule, OpenRule::Grow { .. }) {
+            let usage: Vec<f64> = array(file, "word_usage", Dtype::F64, &[words, 2])?;
+            open.usage = bytemuck::cast_slice(&usage).to_vec();
+        }
+    }
+    let vocabulary = read_words(text, open.as_ref())?;
     if vocabulary.len() != words {
         return Err(format!("it has {} words for a vocabulary of {words}", vocabulary.len()));
     }
     let Header { settings, tokenizer, history, run, .. } = header;
-    Ok((TopicModel { settings, learnt, vocabulary, tokenizer, history }, run))
+    Ok((TopicModel { settings, learnt, vocabulary, tokenizer, history, open }, run))
+}
+
+/// The words, one a line; where words are not fixed, an empty line is a free place.
+fn read_words(text: &str, open: Option<&OpenState>) -> Result<Vocabulary, String> {
+    let Some(open) = open else { return Vocabulary::new(text.lines()).map_err(|error| error.to_string()) };
+    let places: Vec<Option<Arc<str>>> =
+        text.lines().map(|word| Some(word).filter(|word| !word.is_empty()).map(Arc::from)).collect();
+    // The other checks are those of a vocabulary without the gaps.
+    let words: Vec<Arc<str>> = places.iter().flatten().cloned().collect();
+    Vocabulary::new(words).map_err(|error| error.to_string())?;
+    let bits = if let OpenRule::Hash { bits } = open.rule { Some(bits) } else { None };
+    Ok(Vocabulary::with_free_places(places, bits))
 }
 
 /// One array, copied out so that it is aligned.

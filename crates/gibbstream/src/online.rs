@@ -76,6 +76,11 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         &self.model
     }
 
+    /// Changes model and state together; there is no state before the first minibatch.
+    pub fn change(&mut self, change: impl FnOnce(&mut M, Option<&mut M::State>)) {
+        change(&mut self.model, self.state.as_mut());
+    }
+
     /// Statistics and parameters; `None` before the first minibatch.
     pub fn state(&self) -> Option<&M::State> {
         self.state.as_ref()

@@ -97,6 +97,8 @@ trait Learner: Send {
     fn parameters(&self) -> Option<Topics>;
     fn on_every_thread(&self, work: &(dyn Fn() + Sync));
     fn take_state(&mut self) -> Option<LdaState>;
+    fn grow(&mut self, words: usize);
+    fn forget(&mut self, words: &[u32]);
 }
 
 impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
@@ -126,6 +128,23 @@ impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
 
     fn take_state(&mut self) -> Option<LdaState> {
         Online::take_state(self)
+    }
+
+    fn grow(&mut self, words: usize) {
+        self.change(|model, state| {
+            model.vocabulary = words;
+            if let Some(state) = state {
+                state.counts.grow(words);
+            }
+        });
+    }
+
+    fn forget(&mut self, words: &[u32]) {
+        self.change(|_, state| {
+            if let Some(state) = state {
+                state.counts.forget(words);
+            }
+        });
     }
 }
 
@@ -188,6 +207,22 @@ impl Trainer {
             }
         }
         Ok(step)
+    }
+
+    /// Makes room for words that were not known before. They begin without counts, so in every topic they have the
+    /// probability that its rule gives to words that did not occur: the smoothing share or the prior.
+    pub fn grow(&mut self, words: usize) {
+        if words > self.settings.vocabulary {
+            self.settings.vocabulary = words;
+            self.word_counts.resize(words, 0);
+            self.learner.grow(words);
+        }
+    }
+
+    /// Forgets what was learnt about some words, so that their places can be taken by others.
+    pub fn forget(&mut self, words: &[u32]) {
+        words.iter().for_each(|&word| self.word_counts[word as usize] = 0);
+        self.learner.forget(words);
     }
 
     /// The settings.

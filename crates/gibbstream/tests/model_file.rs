@@ -36,6 +36,7 @@ fn model(method: Method, updates: u64) -> TopicModel {
             tokens: 8 * updates,
             changes: Vec::new(),
         }],
+        open: None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Which documents to read, and how text becomes words.
 
 use crate::output::Output;
-use gibbstream::Result;
-use gibbstream::corpus::{Format, Inputs, ResolvedInputs, StopWords, Tokenizer, VocabularyLimits};
+use gibbstream::corpus::{Format, Inputs, OpenRule, ResolvedInputs, StopWords, Tokenizer, VocabularyLimits};
+use gibbstream::{Error, Result};
 use std::path::PathBuf;
 
 /// What to read.
@@ -87,7 +87,11 @@ pub fn report_bad(inputs: &ResolvedInputs, output: &Output) {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Words")]
 pub struct WordArgs {
-    /// Keep at most N words, the most frequent ones
+    /// Which words there are: fixed (found in a first pass, or given), grow (new ones enter as they come, and the least
+    /// used make room), or hash=BITS (2^BITS places, shared by words)
+    #[arg(long, value_name = "MODE", default_value = "fixed", value_parser = parse_mode)]
+    vocab_mode: VocabularyMode,
+    /// Keep at most N words, the most frequent ones [default: all, or 100000 with --vocab-mode grow]
     #[arg(long, value_name = "N")]
     max_vocab: Option<usize>,
     /// Drop words found in fewer than N documents
@@ -110,7 +114,49 @@ pub struct WordArgs {
     no_lowercase: bool,
 }
 
+/// Choices of `--vocab-mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VocabularyMode {
+    Fixed,
+    Grow,
+    Hash(u32),
+}
+
+/// Words that a growing vocabulary holds unless told otherwise.
+const MOST_GROWN_WORDS: usize = 100_000;
+
+fn parse_mode(text: &str) -> Result<VocabularyMode, String> {
+    match text.split_once('=') {
+        None if text == "fixed" => Ok(VocabularyMode::Fixed),
+        None if text == "grow" => Ok(VocabularyMode::Grow),
+        Some(("hash", bits)) => {
+            bits.parse().map(VocabularyMode::Hash).map_err(|_| format!("`{bits}` is not a number of bits"))
+        }
+        _ => Err("use fixed, grow or hash=BITS".into()),
+    }
+}
+
 impl WordArgs {
+    /// How words get their places, if they are not fixed.
+    pub fn open_rule(&self) -> Result<Option<OpenRule>> {
+        let rule = match self.vocab_mode {
+            VocabularyMode::Fixed => return Ok(None),
+            VocabularyMode::Grow => OpenRule::Grow { most: self.max_vocab.unwrap_or(MOST_GROWN_WORDS) },
+            VocabularyMode::Hash(bits) => OpenRule::Hash { bits },
+        };
+        rule.check()?;
+        let counted = [
+            ("--min-df", self.min_df > 1),
+            ("--max-df", self.max_df < 1.0),
+            ("--max-vocab", self.max_vocab.is_some() && matches!(rule, OpenRule::Hash { .. })),
+        ];
+        if let Some((flag, _)) = counted.iter().find(|(_, given)| *given) {
+            let problem = "words would have to be counted before learning";
+            return Err(Error::setting(*flag, problem, "leave it out, or use --vocab-mode fixed"));
+        }
+        Ok(Some(rule))
+    }
+
     /// How text is cut.
     pub fn tokenizer(&self) -> Result<Tokenizer> {
         let tokenizer = Tokenizer {

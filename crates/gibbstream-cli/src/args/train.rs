@@ -5,7 +5,7 @@ use super::checkpoint::CheckpointArgs;
 use super::input::{InputArgs, WordArgs};
 use super::method::MethodArgs;
 use crate::command::evaluate::tokenizer_of;
-use gibbstream::corpus::{Inputs, Tokenizer, VocabularyLimits};
+use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
 use gibbstream::method::Method;
 use gibbstream::model::topic_rule::TopicRule;
 use gibbstream::model_file::TopicModel;
@@ -57,8 +57,17 @@ const METHOD_FLAGS: [&str; 16] = [
 ];
 
 /// Flags that decide which words there are.
-const WORD_FLAGS: [&str; 8] =
-    ["vocab", "max-vocab", "min-df", "max-df", "stop-words", "ngrams", "min-length", "no-lowercase"];
+const WORD_FLAGS: [&str; 9] = [
+    "vocab",
+    "vocab-mode",
+    "max-vocab",
+    "min-df",
+    "max-df",
+    "stop-words",
+    "ngrams",
+    "min-length",
+    "no-lowercase",
+];
 
 const PASSES_OF_BATCH_METHODS: u64 = 20;
 
@@ -119,6 +128,8 @@ pub struct Plan {
     pub inputs: Inputs,
     pub tokenizer: Tokenizer,
     pub limits: VocabularyLimits,
+    /// How words get their places, if they are not fixed.
+    pub open_rule: Option<OpenRule>,
     pub passes: u64,
     pub max_seconds: f64,
     pub holdout: usize,
@@ -133,6 +144,7 @@ impl Plan {
             "continue": args.continued,
             "input": self.inputs,
             "words": self.limits,
+            "vocab-mode": self.open_rule,
             "passes": self.passes,
             "holdout": self.holdout,
         })
@@ -180,18 +192,34 @@ impl TrainArgs {
             let advice = "name a file for it with --out, for example --out model.gbs";
             return refuse("--out", "the model would be lost", advice);
         }
+        let open_rule = self.open_rule(base)?;
+        if open_rule.is_some() && (settings.method.whole_corpus || is_langevin(&settings.method)) {
+            let problem = "this method needs to know all words before it begins";
+            return refuse(
+                "--vocab-mode",
+                problem,
+                "use --vocab-mode fixed, or a method that learns from minibatches",
+            );
+        }
         let tokenizer = base.map_or_else(|| self.words.tokenizer(), |base| Ok(tokenizer_of(base)))?;
         Ok(Plan {
             settings,
             inputs: self.input.with(tokenizer.clone())?,
             tokenizer,
             limits: self.words.limits()?,
+            open_rule,
             passes,
             max_seconds,
             holdout: self.holdout,
             eval_every: self.eval_every,
         })
     }
+    /// The rule of a model that is continued stays, except that fixed words may begin to grow.
+    fn open_rule(&self, base: Option<&TopicModel>) -> Result<Option<OpenRule>> {
+        let rule = self.words.open_rule()?;
+        Ok(base.and_then(|base| base.open.as_ref()).map(|open| open.rule).or(rule))
+    }
+
     fn settings(&self, general: &General) -> Result<Settings> {
         let Some(topics) = self.topics else {
             return Err(Error::setting(
@@ -214,7 +242,10 @@ impl TrainArgs {
     fn continued_settings(&self, base: &TopicModel, general: &General) -> Result<Settings> {
         let refuse = |flag: &str, problem: String, advice: &str| Err(Error::setting(flag, problem, advice));
         let given = |flag: &str| self.given.iter().any(|given| given == flag);
-        if let Some(flag) = WORD_FLAGS.iter().find(|flag| given(flag)) {
+        let opens = matches!(self.words.open_rule()?, Some(OpenRule::Grow { .. }));
+        let words_grow = opens && !base.vocabulary.is_hashed();
+        let allowed = |flag: &str| words_grow && ["vocab-mode", "max-vocab"].contains(&flag);
+        if let Some(flag) = WORD_FLAGS.iter().find(|flag| given(flag) && !allowed(flag)) {
             let problem = "the words of a model that is continued are those that it has".to_owned();
             return refuse(&format!("--{flag}"), problem, "leave it out");
         }
@@ -234,8 +265,7 @@ impl TrainArgs {
                 "a mean of parameters must be kept from the first update on, or not at all".to_owned();
             return refuse("--averaging", problem, "leave it out, or train a new model");
         }
-        let langevin = |method: &Method| matches!(method.global, TopicRule::Langevin { .. });
-        if langevin(old) != langevin(new) {
+        if is_langevin(old) != is_langevin(new) {
             let problem = "Langevin moves hold topics, other methods counts; one cannot go on from the other";
             return refuse("--method", problem.to_owned(), "train a new model");
         }
@@ -247,4 +277,8 @@ impl TrainArgs {
         }
         Ok(settings)
     }
+}
+
+fn is_langevin(method: &Method) -> bool {
+    matches!(method.global, TopicRule::Langevin { .. })
 }

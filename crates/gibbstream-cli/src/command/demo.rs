@@ -122,7 +122,8 @@ pub fn run(
         changes: Vec::new(),
     };
     let vocabulary = Vocabulary::new(stage.vocabulary.iter().map(String::as_str))?;
-    let model = TopicModel { settings, learnt, vocabulary, tokenizer: None, history: vec![event] };
+    let model =
+        TopicModel { settings, learnt, vocabulary, tokenizer: None, history: vec![event], open: None };
     if let Some(out) = &args.out {
         model.save(out)?;
     }

@@ -6,12 +6,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Runs of different kinds, so that every kind of state goes through a checkpoint.
-const RUNS: [&str; 5] = [
+const RUNS: [&str; 7] = [
     "train big --topics 20 --batch 25",
     "train big --topics 20 --batch 25 --passes 2 --averaging uniform",
     "train big --topics 20 --batch 40 --method g-oem++ --sweeps 8 --holdout 30 --eval-every 20",
     "train reviews.jsonl --topics 8 --batch 5 --passes 8 --max-vocab 25",
     "train big --topics 10 --batch 50 --method olda",
+    "train reviews.jsonl --topics 8 --batch 5 --passes 8 --vocab-mode grow --max-vocab 14",
+    "train reviews.txt --topics 8 --batch 5 --passes 8 --vocab-mode hash=8",
 ];
 
 struct Reference {

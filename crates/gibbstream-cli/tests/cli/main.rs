@@ -29,6 +29,8 @@ mod continued;
 
 mod bad_records;
 
+mod vocabularies;
+
 mod terminal;
 
 mod exports;

@@ -19,6 +19,8 @@ mod vocabulary;
 
 mod word_counts;
 
+mod open_vocabulary;
+
 // Lines to documents, by format.
 mod bag;
 
@@ -57,6 +59,7 @@ mod uci_writer;
 pub use stop_words::StopWords;
 pub use tokenizer::Tokenizer;
 
+pub use open_vocabulary::{NewWords, OpenRule, OpenState, OpenVocabulary, Usage};
 pub use vocabulary::Vocabulary;
 pub use word_counts::{VocabularyCounter, VocabularyLimits};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,9 @@ use super::Corpus;
 use super::bad_records::BadRecords;
 use super::input::{Content, Input};
 use super::json_lines::Fields;
+use super::open_vocabulary::OpenVocabulary;
 use super::source::is_stdin;
-use super::stream::{Documents, Selection, Stream};
+use super::stream::{Documents, Numbering, Selection, Stream};
 use super::tokenizer::Tokenizer;
 use super::vocabulary::{Vocabulary, WordIds};
 use super::word_counts::{VocabularyCounter, VocabularyLimits};
@@ -253,7 +254,14 @@ impl ResolvedInputs {
     /// The chosen documents, their words numbered by `vocabulary`. Words are matched by spelling in all
     /// formats; those that it does not have are only counted.
     pub fn documents(&self, vocabulary: &Vocabulary) -> Box<dyn Corpus> {
-        Box::new(Documents::new(Stream::new(self.selection.clone()), vocabulary.clone()))
+        let numbering = Numbering::Fixed(vocabulary.clone());
+        Box::new(Documents::new(Stream::new(self.selection.clone()), numbering))
+    }
+
+    /// The same with a vocabulary that new words enter. It is locked while a document is read.
+    pub fn documents_entering(&self, vocabulary: &Arc<Mutex<OpenVocabulary>>) -> Box<dyn Corpus> {
+        let numbering = Numbering::Open(vocabulary.clone());
+        Box::new(Documents::new(Stream::new(self.selection.clone()), numbering))
     }
 
     /// Records that were passed over since the inputs were last opened, by the kind of flaw.

@@ -1,11 +1,12 @@
 //! Several inputs as one stream of documents, from which a range is taken.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Document;
 use super::bad_records::BadRecords;
 use super::input::Input;
 use super::json_lines::Fields;
+use super::open_vocabulary::OpenVocabulary;
 use super::tokenizer::Tokenizer;
 use super::vocabulary::{Vocabulary, WordIds};
 use crate::error::{Error, Place, Result};
@@ -133,29 +134,40 @@ pub(super) fn no_documents(place: Place) -> Error {
     Error::corpus(place, "contains no documents", "check that this is the right file")
 }
 
+/// Where the numbers of words come from.
+pub(super) enum Numbering {
+    Fixed(Vocabulary),
+    /// Shared with whoever cuts the documents into minibatches.
+    Open(Arc<Mutex<OpenVocabulary>>),
+}
+
 /// The stream with the numbers of one vocabulary; it ends after the first error.
 pub(super) struct Documents {
     stream: Option<Stream>,
-    vocabulary: Vocabulary,
+    numbering: Numbering,
 }
 
 impl Documents {
-    pub fn new(stream: Stream, vocabulary: Vocabulary) -> Self {
-        Self { stream: Some(stream), vocabulary }
+    pub fn new(stream: Stream, numbering: Numbering) -> Self {
+        Self { stream: Some(stream), numbering }
     }
-}
 
-impl Documents {
     /// Hands over what a step of the stream gave, and ends after an error or the end.
     fn step<T>(
         &mut self,
-        step: impl FnOnce(&mut Stream, &mut Vocabulary) -> Result<Option<T>>,
+        step: impl FnOnce(&mut Stream, &mut dyn WordIds) -> Result<Option<T>>,
     ) -> Option<Result<T>> {
-        let given = step(self.stream.as_mut()?, &mut self.vocabulary).transpose();
-        if !matches!(given, Some(Ok(_))) {
+        let stream = self.stream.as_mut()?;
+        let given = match &mut self.numbering {
+            Numbering::Fixed(vocabulary) => step(stream, vocabulary),
+            Numbering::Open(vocabulary) => {
+                step(stream, &mut *vocabulary.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+        };
+        if !matches!(given, Ok(Some(_))) {
             self.stream = None;
         }
-        given
+        given.transpose()
     }
 }
 

@@ -24,7 +24,7 @@ use crate::output::{Output, count};
 use crate::stream::{Course, Feed, Lesson, Portion, Portions};
 use checkpoints::{Checkpoints, Notes};
 use gibbstream::Error;
-use gibbstream::corpus::{Minibatch, ResolvedInputs, Tokenizer, Vocabulary};
+use gibbstream::corpus::{Minibatch, OpenState, OpenVocabulary, ResolvedInputs, Tokenizer, Vocabulary};
 use gibbstream::model_file::{Event, Run, TopicModel};
 use gibbstream::schedule::Step;
 use gibbstream::trainer::Trainer;
@@ -33,6 +33,7 @@ use log::Log;
 use prepare::{Prepared, check_place};
 use serde_json::{Value, json};
 use start::{Start, seen_before};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Minibatches that are read in advance.
@@ -101,6 +102,8 @@ enum Ended {
 struct Training<'a> {
     trainer: Trainer,
     vocabulary: Vocabulary,
+    /// The same vocabulary, if new words enter it.
+    open: Option<OpenVocabulary>,
     tokenizer: Option<Tokenizer>,
     /// What was done to the model before.
     history: Vec<Event>,
@@ -139,6 +142,7 @@ impl<'a> Training<'a> {
         Ok(Self {
             trainer,
             vocabulary: prepared.vocabulary.clone(),
+            open: prepared.open.clone(),
             tokenizer: prepared.tokenizer.clone(),
             history,
             event,
@@ -171,16 +175,20 @@ impl<'a> Training<'a> {
             start: self.position,
         };
         let (inputs, vocabulary) = (self.inputs.clone(), self.vocabulary.clone());
-        let open = move || inputs.documents(&vocabulary);
-        let mut feed = Feed::start(Portions::new(open, course), AHEAD)?;
+        let shared = self.open.clone().map(|open| Arc::new(Mutex::new(open)));
+        let entering = shared.clone();
+        let open = move || match &entering {
+            Some(entering) => inputs.documents_entering(entering),
+            None => inputs.documents(&vocabulary),
+        };
+        let mut feed = Feed::start(Portions::new(open, course).with_vocabulary(shared), AHEAD)?;
         self.output.progress.start("training", "documents", total);
         self.started = Instant::now();
         let mut ended = Ended::Finished;
         while let Some(portion) = feed.next(interrupt)? {
             match portion {
-                Portion::HeldOut(documents) => {
-                    self.held_out =
-                        Some(HeldOut { documents, seed: plan.settings.seed, threads: self.threads });
+                Portion::HeldOut(aside) => {
+                    self.held_out = Some(HeldOut { aside, seed: plan.settings.seed, threads: self.threads });
                 }
                 Portion::Lesson(lesson) => self.take(&lesson, plan)?,
             }
@@ -207,7 +215,14 @@ impl<'a> Training<'a> {
     /// Learns from one minibatch, and scores and saves if it is time to.
     fn take(&mut self, lesson: &Lesson, plan: &Plan) -> anyhow::Result<()> {
         self.unknown_tokens += lesson.unknown_tokens;
+        if let (Some(open), Some(new_words)) = (&mut self.open, &lesson.new_words) {
+            open.adopt(new_words);
+            self.trainer.grow(open.len());
+        }
         let step = self.learn_from(&lesson.batch)?;
+        if let Some(open) = &mut self.open {
+            self.trainer.forget(&open.close(&lesson.batch));
+        }
         self.position = (lesson.pass, lesson.documents);
         if plan.eval_every.is_some_and(|every| step.update.is_multiple_of(every)) {
             self.evaluate()?;
@@ -223,15 +238,23 @@ impl<'a> Training<'a> {
         let Some(mut checkpoints) = self.checkpoints.take() else { return Ok(()) };
         let run = self.run();
         let history = self.history_with(self.trainer.clock().seen, self.trainer.tokens());
-        let (settings, vocabulary) = (self.trainer.settings().clone(), self.vocabulary.clone());
-        let tokenizer = self.tokenizer.clone();
+        let (settings, tokenizer) = (self.trainer.settings().clone(), self.tokenizer.clone());
+        let (vocabulary, open) = self.words();
         let saved = self.trainer.lend_learnt(|learnt| {
-            let model = TopicModel { settings, learnt, vocabulary, tokenizer, history };
+            let model = TopicModel { settings, learnt, vocabulary, tokenizer, history, open };
             let saved = checkpoints.save(&model, &run);
             (model.learnt, saved)
         });
         self.checkpoints = Some(checkpoints);
         Ok(saved.transpose().map(drop)?)
+    }
+
+    /// The words so far, and what is known beside them if they are not fixed.
+    fn words(&self) -> (Vocabulary, Option<OpenState>) {
+        match &self.open {
+            Some(open) => (open.vocabulary(), Some(open.state().clone())),
+            None => (self.vocabulary.clone(), None),
+        }
     }
 
     /// Where the run stands.
@@ -273,17 +296,8 @@ impl<'a> Training<'a> {
         let mut run = self.run();
         let settings = self.trainer.settings().clone();
         let history = self.history_with(self.trainer.clock().seen, self.trainer.tokens());
-        let Self {
-            trainer,
-            vocabulary,
-            tokenizer,
-            cost,
-            evaluations,
-            inputs,
-            checkpoints,
-            unknown_tokens,
-            ..
-        } = self;
+        let (vocabulary, open) = self.words();
+        let Self { trainer, tokenizer, cost, evaluations, inputs, checkpoints, unknown_tokens, .. } = self;
         let signal = if let Ended::Interrupted(signal) = ended { Some(signal) } else { None };
         let Some(learnt) = trainer.into_learnt() else {
             if let Some(signal) = signal {
@@ -295,7 +309,7 @@ impl<'a> Training<'a> {
         };
         report::warn_about(&learnt, plan, output);
         report_bad(&inputs, output);
-        let model = TopicModel { settings, learnt, vocabulary, tokenizer, history };
+        let model = TopicModel { settings, learnt, vocabulary, tokenizer, history, open };
         // A checkpoint holds the model so far already.
         let out = args.out.as_ref().filter(|_| signal.is_none() || checkpoints.is_none());
         if let Some(out) = out {
@@ -369,7 +383,9 @@ impl<'a> Training<'a> {
     /// Scores the documents that were kept aside.
     fn evaluate(&mut self) -> anyhow::Result<()> {
         let Some(held_out) = &self.held_out else { return Ok(()) };
-        let Some(measured) = held_out.measure(&self.trainer, self.cost)? else { return Ok(()) };
+        let Some(measured) = held_out.measure(&self.trainer, self.open.as_ref(), self.cost)? else {
+            return Ok(());
+        };
         let facts = measured.facts();
         if let Some(log) = &mut self.log {
             log.write(&facts)?;
