@@ -70,6 +70,7 @@ impl ReadingArgs {
             limit: self.limit_docs,
             skip_bad: self.skip_bad,
             transpose: self.transpose,
+            follow: false,
         })
     }
 }

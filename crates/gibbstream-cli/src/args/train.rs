@@ -19,7 +19,8 @@ Examples:
   gibbstream train reviews.jsonl.zst --topics 100 --out reviews.gbs
   gibbstream train corpus/ --topics 50 --holdout 500 --eval-every 100 --out model.gbs
   zcat log.gz | gibbstream train - --format text --topics 20 --max-vocab 50000 --out log.gbs
-  gibbstream train corpus/ --topics 128 --dry-run             how much memory will it take?
+  gibbstream train corpus/ --topics 128 --dry-run             how much memory and time will it take?
+  gibbstream train events.jsonl --follow --vocab-mode grow --topics 50 --checkpoint events/ --resume --out events.gbs
 
 Text is read twice: once to find the words, once to learn. From standard input it is kept in a temporary file in
 between, unless the words are given with --vocab.
@@ -32,6 +33,9 @@ second one ends at once.
 
 With --checkpoint DIR a run that was killed goes on when the same command is given again with --resume, and ends with
 the same bits as if nothing had happened. Input from a pipe must then come again from its beginning.
+
+With --follow a file that others write to is read as `tail -F` would, through replacements too; the words must be
+given with --vocab or come by --vocab-mode grow or hash=BITS.
 
 With --continue MODEL the topics of a model learn from further documents. Its settings stay as they are, except for
 flags that are given; what was changed is kept in the history of the model.";
@@ -95,6 +99,9 @@ pub struct TrainArgs {
     /// Passes over the input [default: 1, or 20 for methods that take the corpus as a whole]
     #[arg(long, value_name = "N")]
     passes: Option<u64>,
+    /// Read the last file on as it grows, until a signal comes (standard input: until it is closed)
+    #[arg(long)]
+    follow: bool,
     /// Stop after so many seconds of training
     #[arg(long, value_name = "SECONDS")]
     max_seconds: Option<f64>,
@@ -201,10 +208,14 @@ impl TrainArgs {
                 "use --vocab-mode fixed, or a method that learns from minibatches",
             );
         }
+        if self.follow && (passes > 1 || settings.method.whole_corpus) {
+            let problem = "a stream without end cannot be read as a whole";
+            return refuse("--follow", problem, "use one pass, and a method that learns from minibatches");
+        }
         let tokenizer = base.map_or_else(|| self.words.tokenizer(), |base| Ok(tokenizer_of(base)))?;
         Ok(Plan {
             settings,
-            inputs: self.input.with(tokenizer.clone())?,
+            inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer.clone())? },
             tokenizer,
             limits: self.words.limits()?,
             open_rule,

@@ -31,6 +31,8 @@ mod bad_records;
 
 mod vocabularies;
 
+mod follow;
+
 mod terminal;
 
 mod exports;

@@ -59,6 +59,8 @@ pub(super) enum Content {
 
 enum Origin {
     File(PathBuf),
+    /// A file that grows.
+    Followed(PathBuf),
     /// Standard input or a pipe, until it is read.
     Once(Option<Box<Lines>>),
     Spooled(TempPath),
@@ -140,6 +142,21 @@ impl Input {
     fn unpacked(self) -> Result<Self> {
         self.spool()?;
         Ok(self)
+    }
+
+    /// From now on the end of the file is not the end. What is not a file has its own end.
+    pub fn follow(&mut self) -> Result<()> {
+        let origin = self.origin.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Origin::File(path) = origin else { return Ok(()) };
+        let path = path.clone();
+        let packed = Lines::new(Source::open(&path)?)?.is_packed();
+        if packed || !matches!(self.content, Content::Text | Content::JsonLines) {
+            let problem = format!("{} can only be read to its end", self.name.display());
+            let advice = "lines of text or JSON, not compressed, can be followed";
+            return Err(Error::setting("--follow", problem, advice));
+        }
+        *origin = Origin::Followed(path);
+        Ok(())
     }
 
     /// The input as messages call it.
@@ -230,7 +247,7 @@ impl Input {
     /// The file that holds it, which an input that is read by place must have.
     fn path(&self) -> Result<PathBuf> {
         match &*self.origin.lock().unwrap_or_else(PoisonError::into_inner) {
-            Origin::File(path) => Ok(path.clone()),
+            Origin::File(path) | Origin::Followed(path) => Ok(path.clone()),
             Origin::Spooled(path) => Ok(path.to_path_buf()),
             Origin::Once(_) => Err(Error::corpus(
                 Place::file(&self.name),
@@ -243,6 +260,7 @@ impl Input {
     fn lines(&self) -> Result<Lines> {
         match &mut *self.origin.lock().unwrap_or_else(PoisonError::into_inner) {
             Origin::File(path) => Lines::new(Source::open_as(&self.name, path)?),
+            Origin::Followed(path) => Lines::new(Source::follow(&self.name, path)?),
             Origin::Spooled(path) => Lines::new(Source::open_as(&self.name, path)?),
             Origin::Once(lines) => lines.take().map(|lines| *lines).ok_or_else(|| {
                 Error::corpus(

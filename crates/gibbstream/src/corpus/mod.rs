@@ -4,6 +4,8 @@
 //! the length of the stream.
 
 // Bytes to lines.
+mod follow;
+
 mod source;
 
 mod lines;

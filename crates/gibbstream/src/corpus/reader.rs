@@ -136,6 +136,8 @@ pub struct Inputs {
     pub skip_bad: bool,
     /// Whether the rows of a Matrix Market file are words and its columns documents.
     pub transpose: bool,
+    /// Whether the last input, if it is a file, is read on as it grows, without end.
+    pub follow: bool,
 }
 
 impl Default for Inputs {
@@ -151,6 +153,7 @@ impl Default for Inputs {
             limit: None,
             skip_bad: false,
             transpose: false,
+            follow: false,
         }
     }
 }
@@ -178,10 +181,13 @@ impl Inputs {
         }
         let vocabulary_file = self.vocabulary_file.as_deref();
         let paths = self.paths.iter().map(|path| expand(path)).collect::<Result<Vec<_>>>()?.concat();
-        let inputs = paths
+        let mut inputs = paths
             .iter()
             .map(|path| Input::resolve(path, self.format, vocabulary_file, self.transpose))
             .collect::<Result<Vec<_>>>()?;
+        if let Some(last) = inputs.last_mut().filter(|_| self.follow) {
+            last.follow()?;
+        }
         let selection = Selection {
             inputs: Arc::new(inputs),
             tokenizer: Arc::new(self.tokenizer),
@@ -233,6 +239,12 @@ impl ResolvedInputs {
         self.is_read_once() && self.must_be_counted(limits)
     }
 
+    /// Whether words would have to be counted before learning.
+    pub fn must_be_counted(&self, limits: &VocabularyLimits) -> bool {
+        let known = self.vocabulary_file.is_some() || self.formats().all(|(_, format)| format == Format::Uci);
+        !(known && limits.keep_all())
+    }
+
     /// Copies what can be read only once into temporary files, which live as long as this value and the
     /// documents read from it.
     pub fn spool(&mut self) -> Result<()> {
@@ -278,11 +290,6 @@ impl ResolvedInputs {
             _ => None,
         })?;
         Some(total.saturating_sub(self.selection.skip).min(self.selection.limit.unwrap_or(u64::MAX)))
-    }
-
-    fn must_be_counted(&self, limits: &VocabularyLimits) -> bool {
-        let known = self.vocabulary_file.is_some() || self.formats().all(|(_, format)| format == Format::Uci);
-        !(known && limits.keep_all())
     }
 
     /// The words of all count files, in the order of the files.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use liblzma::stream::{CONCATENATED, Stream as XzStream};
 
+use super::follow::Followed;
 use crate::error::{Error, Place, Result};
 
 /// Bytes that decide how an input is compressed.
@@ -79,6 +80,12 @@ impl Source {
             return Err(Error::corpus(Place::file(name), "is a folder, not a file", "name a file inside it"));
         }
         Self::new(name, file)
+    }
+
+    /// Opens the file `path` that messages call `name` and that grows.
+    pub fn follow(name: &Path, path: &Path) -> Result<Self> {
+        let followed = Followed::open(path).map_err(|error| Error::io(name, "open", error))?;
+        Ok(Self { name: name.to_path_buf(), reader: Box::new(followed), compression: None })
     }
 
     /// Wraps any reader, decompressing if its first bytes say so.

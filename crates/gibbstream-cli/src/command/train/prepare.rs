@@ -41,6 +41,11 @@ impl Prepared {
             let advice = "leave it out, or use --vocab-mode fixed";
             return Err(Error::setting("--vocab", "the words are to be found while reading", advice).into());
         }
+        if plan.inputs.follow && base.is_none() && open.is_none() && inputs.must_be_counted(&plan.limits) {
+            let problem = "the words of a stream without end cannot be counted first";
+            let advice = "give them with --vocab, or use --vocab-mode grow or hash=BITS";
+            return Err(Error::setting("--follow", problem, advice).into());
+        }
         let needs_words = base.is_none() && open.is_none() && inputs.needs_spooling(&plan.limits);
         if needs_words || (plan.passes > 1 && inputs.is_read_once()) {
             output.note("this input must be read more than once, so it is copied to a temporary file first");
