@@ -360,6 +360,7 @@ fn read(file: &SafeTensors<'_>, header: Header) -> Result<(TopicModel, Option<Ru
         },
         alpha_sum,
     };
+    check_numbers(&state, &header.clock)?;
     let word_counts = array(file, "word_counts", Dtype::U64, &[words])?;
     let learnt = Learnt { state, clock: header.clock, tokens: header.tokens, word_counts };
     let text = file.tensor("vocabulary").map_err(|error| error.to_string())?;
@@ -378,6 +379,34 @@ fn read(file: &SafeTensors<'_>, header: Header) -> Result<(TopicModel, Option<Ru
     }
     let Header { settings, tokenizer, history, run, .. } = header;
     Ok((TopicModel { settings, learnt, vocabulary, tokenizer, history, open }, run))
+}
+
+/// Refuses numbers that no training leaves behind, even if the checksum is right.
+fn check_numbers(state: &LdaState, clock: &Step) -> Result<(), String> {
+    let LdaState { counts, alpha, alpha_sum } = state;
+    let at_least =
+        |floor: f64, values: &[f64]| values.iter().all(|value| value.is_finite() && *value >= floor);
+    let average = counts.average.as_ref();
+    let any = f64::NEG_INFINITY;
+    for (name, sound) in [
+        ("clock", clock.update > 0 && clock.seen > 0 && clock.rho.is_finite()),
+        ("scale", counts.scale().is_normal() && (0.0..=1.0).contains(&counts.scale())),
+        ("counts", at_least(0.0, &counts.scaled)),
+        ("totals", at_least(0.0, &counts.totals)),
+        ("alpha", at_least(f64::MIN_POSITIVE, &alpha.alpha)),
+        ("log_theta", at_least(any, &alpha.log_theta)),
+        ("alpha_usage", at_least(any, &alpha.usage)),
+        ("alpha_length", alpha.length.is_finite()),
+        ("average_alpha_sum", at_least(0.0, alpha_sum)),
+        ("average_settled", average.is_none_or(|average| at_least(any, &average.settled))),
+        ("average_factors", average.is_none_or(|average| at_least(0.0, &average.factors))),
+        ("average_offsets", average.is_none_or(|average| at_least(0.0, &average.offsets))),
+    ] {
+        if !sound {
+            return Err(format!("'{name}' holds numbers that cannot be right"));
+        }
+    }
+    Ok(())
 }
 
 /// The words, one a line; where words are not fixed, an empty line is a free place.

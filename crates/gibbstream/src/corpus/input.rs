@@ -1,5 +1,6 @@
 //! One input whose format is known: where its bytes come from, and how often they can be read.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -123,9 +124,31 @@ impl Input {
         Ok(Self::new(&files.docword, content, Origin::File(files.docword.clone())))
     }
 
-    /// An input that must stay open, because what was read of it to find its format will not come again.
+    /// An input in memory.
+    pub fn in_memory(
+        bytes: Vec<u8>,
+        format: Format,
+        vocabulary_file: Option<&Path>,
+        transpose: bool,
+    ) -> Result<Self> {
+        let path = Path::new("memory");
+        let files = UciFiles { docword: path.to_path_buf(), vocabulary: None };
+        let lines = Lines::new(Source::new(path, Cursor::new(bytes))?)?;
+        Self::opened(path, lines, format, &files, Given { vocabulary_file, transpose })
+    }
+
     fn once(path: &Path, format: Format, files: &UciFiles, given: Given<'_>) -> Result<Self> {
-        let mut lines = Lines::new(Source::open(path)?)?;
+        Self::opened(path, Lines::new(Source::open(path)?)?, format, files, given)
+    }
+
+    /// An input that must stay open, because what was read of it to find its format will not come again.
+    fn opened(
+        path: &Path,
+        mut lines: Lines,
+        format: Format,
+        files: &UciFiles,
+        given: Given<'_>,
+    ) -> Result<Self> {
         let format = recognise(path, format, &mut lines)?;
         let content = if format == Format::Uci {
             let (vocabulary, vocabulary_file) = vocabulary_of(files, given.vocabulary_file)?;
@@ -239,6 +262,13 @@ impl Input {
             Content::MatrixMarket { names, transpose, .. } => {
                 let mut lines = self.lines()?;
                 let (header, entries) = matrix_market::read_header(&mut lines, *transpose)?;
+                if let Some(names) = names.as_ref().filter(|names| names.len() as u64 != header.words) {
+                    return Err(Error::corpus(
+                        lines.file(),
+                        format!("has {} words, but --vocab names {}", header.words, names.len()),
+                        "use the vocabulary file that belongs to it, or --transpose if rows are words",
+                    ));
+                }
                 Box::new(UciReader::with_header(lines, header, entries, names.clone(), bad))
             }
         })

@@ -188,6 +188,17 @@ impl Inputs {
         if let Some(last) = inputs.last_mut().filter(|_| self.follow) {
             last.follow()?;
         }
+        Ok(self.selected(inputs))
+    }
+
+    /// The same for one input that is in memory; `paths` are not looked at.
+    pub fn resolve_bytes(self, bytes: Vec<u8>) -> Result<ResolvedInputs> {
+        self.tokenizer.check()?;
+        let input = Input::in_memory(bytes, self.format, self.vocabulary_file.as_deref(), self.transpose)?;
+        Ok(self.selected(vec![input]))
+    }
+
+    fn selected(self, inputs: Vec<Input>) -> ResolvedInputs {
         let selection = Selection {
             inputs: Arc::new(inputs),
             tokenizer: Arc::new(self.tokenizer),
@@ -196,7 +207,7 @@ impl Inputs {
             skip: self.skip,
             limit: self.limit,
         };
-        Ok(ResolvedInputs { selection: Arc::new(selection), vocabulary_file: self.vocabulary_file })
+        ResolvedInputs { selection: Arc::new(selection), vocabulary_file: self.vocabulary_file }
     }
 }
 
