@@ -1,6 +1,6 @@
 //! What the fuzz targets do with their input.
 
-use gibbstream::corpus::{Format, Inputs, OpenRule, OpenVocabulary};
+use gibbstream::corpus::{Format, Inputs, OpenRule, OpenVocabulary, StopWords, Tokenizer};
 use gibbstream::model_file::parse;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -22,7 +22,21 @@ pub fn read(format: Format, data: &[u8]) {
 
 fn documents(format: Format, data: &[u8], skip_bad: bool) -> usize {
     let vocabulary_file = Some(VOCABULARY.path().to_path_buf());
-    let inputs = Inputs { format, vocabulary_file, skip_bad, ..Inputs::default() };
+    // A list of stop words would take longer to build than the input to read.
+    let tokenizer = Tokenizer { lowercase: true, min_length: 2, ngrams: 2, stop_words: StopWords::none() };
+    let inputs = Inputs {
+        paths: Vec::new(),
+        format,
+        vocabulary_file,
+        text_field: "text".into(),
+        id_field: "id".into(),
+        tokenizer,
+        skip: 0,
+        limit: None,
+        skip_bad,
+        transpose: false,
+        follow: false,
+    };
     let Ok(inputs) = inputs.resolve_bytes(data.to_vec()) else { return 0 };
     let rule = OpenRule::Grow { most: 1000 };
     let words = Arc::new(Mutex::new(OpenVocabulary::new(rule).expect("the rule is sound")));
