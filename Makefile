@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: help setup test format lint unit examples slow bench bench-peers check-all clean
+.PHONY: help setup test format lint unit examples slow fuzz bench bench-peers check-all clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -32,6 +32,17 @@ examples:
 
 slow: ## long statistical tests and memory over a million documents
 	$(CARGO) test --release --workspace --locked -- --ignored --nocapture
+
+FUZZ_TARGETS = text jsonl csv parquet uci svmlight mm ldac auto model
+FUZZ_RUNS ?= 1000000
+
+fuzz: ## a million inputs for every reader and the model loader (installs cargo-fuzz first)
+	command -v cargo-fuzz >/dev/null || $(CARGO) install --locked cargo-fuzz
+	cd fuzz && for target in $(FUZZ_TARGETS); do \
+	  mkdir -p corpus/$$target && \
+	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run $$target corpus/$$target seeds/$$target -- \
+	    -runs=$(FUZZ_RUNS) -max_len=4096 -rss_limit_mb=1024 -timeout=10 || exit 1; \
+	done
 
 bench: ## throughput of the sampler and of whole training on this machine
 	$(CARGO) bench --package gibbstream --locked --bench throughput

@@ -78,7 +78,11 @@ impl Output {
 
     /// Prints a result as one line of JSON.
     pub fn print_json(&self, value: &impl Serialize) -> anyhow::Result<()> {
-        let mut line = serde_json::to_string(value)?;
+        self.print_line(serde_json::to_string(value)?)
+    }
+
+    /// Prints a result that is a line of JSON already.
+    pub fn print_line(&self, mut line: String) -> anyhow::Result<()> {
         line.push('\n');
         self.progress.finish();
         let mut out = io::stdout().lock();

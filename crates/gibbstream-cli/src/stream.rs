@@ -3,8 +3,10 @@
 
 use crate::interrupt::Interrupt;
 use anyhow::anyhow;
-use gibbstream::corpus::{Corpus, Document, Minibatch};
+use gibbstream::Error;
+use gibbstream::corpus::{Corpus, Document, Minibatch, NewWords, OpenRule, OpenVocabulary};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -76,55 +78,151 @@ impl<T: Send + 'static> Feed<T> {
 /// A part of the stream of documents as training takes it.
 pub enum Portion {
     /// The documents at the beginning that are kept aside.
-    HeldOut(Vec<Document>),
-    /// Documents to learn from, and how many of their tokens the vocabulary does not know.
-    Batch(Minibatch, u64),
+    HeldOut(Aside),
+    /// Documents to learn from.
+    Lesson(Lesson),
+}
+
+/// Documents that are kept aside.
+pub struct Aside {
+    pub documents: Vec<Document>,
+    /// What their word ids mean, if not what they mean for training.
+    pub words: Option<OpenVocabulary>,
+}
+
+/// Documents to learn from, and where they stand.
+pub struct Lesson {
+    pub batch: Minibatch,
+    /// Words that were not known before, if the vocabulary is not fixed.
+    pub new_words: Option<NewWords>,
+    /// Their tokens that the vocabulary does not know.
+    pub unknown_tokens: u64,
+    /// The pass over the input, from 0.
+    pub pass: u64,
+    /// Documents of this pass that have been handed out for learning, these included.
+    pub documents: u64,
+}
+
+/// What is cut into portions.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    /// Documents at the beginning of every pass that are kept aside.
+    pub held_out: usize,
+    /// Documents in a minibatch.
+    pub batch: usize,
+    pub passes: u64,
+    /// The number of the first document of a pass; numbers key the random streams.
+    pub first: u64,
+    /// Where to begin: the pass, and how many documents of it have been learnt from before.
+    pub start: (u64, u64),
 }
 
 /// Cuts passes over documents into portions. The documents that are kept aside come first and once; the others
-/// are counted from 0 in every pass, whatever came before them.
+/// are counted in every pass, whatever came before them.
 pub struct Portions<F> {
     open: F,
+    course: Course,
+    /// The vocabulary that new words enter while reading, if there is one.
+    vocabulary: Option<Arc<Mutex<OpenVocabulary>>>,
     documents: Option<Box<dyn Corpus>>,
-    held_out: usize,
-    batch: usize,
-    passes: u64,
+    aside: Option<Aside>,
     pass: u64,
-    next: u64,
+    taken: u64,
 }
 
 impl<F: FnMut() -> Box<dyn Corpus>> Portions<F> {
     /// `open` starts reading from the top.
-    pub fn new(open: F, held_out: usize, batch: usize, passes: u64) -> Self {
-        Self { open, documents: None, held_out, batch, passes, pass: 0, next: 0 }
+    pub fn new(open: F, course: Course) -> Self {
+        let (pass, taken) = course.start;
+        Self { open, course, vocabulary: None, documents: None, aside: None, pass, taken }
+    }
+
+    /// `open` reads with this vocabulary.
+    pub fn with_vocabulary(self, vocabulary: Option<Arc<Mutex<OpenVocabulary>>>) -> Self {
+        Self { vocabulary, ..self }
+    }
+
+    fn locked(&self) -> Option<MutexGuard<'_, OpenVocabulary>> {
+        self.vocabulary.as_ref().map(|vocabulary| vocabulary.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn portion(&mut self) -> gibbstream::Result<Option<Portion>> {
-        while self.pass < self.passes {
+        let Course { batch, passes, first, held_out, .. } = self.course;
+        while self.pass < passes {
             let Some(documents) = &mut self.documents else {
-                let documents = self.documents.insert((self.open)());
-                self.next = 0;
-                if self.held_out > 0 {
-                    let mut aside = documents.by_ref().take(self.held_out);
-                    if self.pass == 0 {
-                        return Ok(Some(Portion::HeldOut(aside.collect::<gibbstream::Result<_>>()?)));
-                    }
-                    aside.try_for_each(|document| document.map(drop))?;
+                self.begin_pass()?;
+                if held_out > 0
+                    && let Some(aside) = self.aside.take()
+                {
+                    return Ok(Some(Portion::HeldOut(aside)));
                 }
                 continue;
             };
-            let some: Vec<Document> =
-                documents.by_ref().take(self.batch).collect::<gibbstream::Result<_>>()?;
+            let some: Vec<Document> = documents.by_ref().take(batch).collect::<gibbstream::Result<_>>()?;
             if !some.is_empty() {
-                let batch = Minibatch::new(&some, self.next, self.pass);
-                self.next += some.len() as u64;
-                let unknown = some.iter().map(|document| document.out_of_vocabulary).sum();
-                return Ok(Some(Portion::Batch(batch, unknown)));
+                let batch = Minibatch::new(&some, first + self.taken, self.pass);
+                self.taken += some.len() as u64;
+                let unknown_tokens = some.iter().map(|document| document.out_of_vocabulary).sum();
+                let new_words = self.locked().map(|mut vocabulary| {
+                    let new_words = vocabulary.take_new_words();
+                    vocabulary.close(&batch);
+                    new_words
+                });
+                let lesson =
+                    Lesson { batch, new_words, unknown_tokens, pass: self.pass, documents: self.taken };
+                return Ok(Some(Portion::Lesson(lesson)));
             }
             self.documents = None;
             self.pass += 1;
+            self.taken = 0;
         }
         Ok(None)
+    }
+
+    /// Opens the input, takes the documents that are kept aside, and passes over those learnt from before.
+    fn begin_pass(&mut self) -> gibbstream::Result<()> {
+        let mut documents = (self.open)();
+        if self.course.held_out > 0 {
+            self.take_aside(&mut documents)?;
+        }
+        if self.taken > 0 {
+            let (last, _) =
+                self.aside_of_vocabulary(|taken| documents.nth(taken as usize - 1).transpose())?;
+            if last.is_none() {
+                let problem =
+                    format!("it ends before the {} documents that the run has learnt from", self.taken);
+                return Err(Error::setting("INPUT", problem, "give the same input as before"));
+            }
+        }
+        self.documents = Some(documents);
+        Ok(())
+    }
+
+    fn take_aside(&mut self, documents: &mut Box<dyn Corpus>) -> gibbstream::Result<()> {
+        let held_out = self.course.held_out;
+        let aside = |_| documents.by_ref().take(held_out).collect::<gibbstream::Result<Vec<_>>>();
+        let (documents, words) = self.aside_of_vocabulary(aside)?;
+        if self.pass == self.course.start.0 {
+            self.aside = Some(Aside { documents, words });
+        }
+        Ok(())
+    }
+
+    /// Reads documents whose words must not enter the vocabulary: meanwhile another one numbers them.
+    fn aside_of_vocabulary<T>(
+        &self,
+        read: impl FnOnce(u64) -> gibbstream::Result<T>,
+    ) -> gibbstream::Result<(T, Option<OpenVocabulary>)> {
+        let all = OpenRule::Grow { most: u32::MAX as usize - 1 };
+        let other = self.vocabulary.as_ref().map(|_| OpenVocabulary::new(all)).transpose()?;
+        let exchange = |new: Option<OpenVocabulary>| {
+            let (mut vocabulary, new) = self.locked().zip(new)?;
+            Some(std::mem::replace(&mut *vocabulary, new))
+        };
+        let own = exchange(other);
+        let result = read(self.taken);
+        let other = exchange(own);
+        Ok((result?, other))
     }
 }
 

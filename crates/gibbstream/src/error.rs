@@ -28,6 +28,9 @@ pub enum Error {
         problem: String,
         /// What the user can do.
         advice: String,
+        /// The kind of flaw, if it is one of a single record that can be passed over; `None` if nothing after it
+        /// can be trusted.
+        record: Option<&'static str>,
     },
     /// A model file is damaged, of another kind, or of another version.
     #[error("{path}: not a usable model file: {problem}; {advice}", path = path.display())]
@@ -69,7 +72,17 @@ impl Error {
 
     /// An [`Error::Corpus`].
     pub fn corpus(place: Place, problem: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self::Corpus { place, problem: problem.into(), advice: advice.into() }
+        Self::Corpus { place, problem: problem.into(), advice: advice.into(), record: None }
+    }
+
+    /// An [`Error::Corpus`] about one record, which `--skip-bad` passes over and counts under `kind`.
+    pub fn bad_record(
+        place: Place,
+        kind: &'static str,
+        problem: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        Self::Corpus { place, problem: problem.into(), advice: advice.into(), record: Some(kind) }
     }
 
     /// An [`Error::ModelFile`].

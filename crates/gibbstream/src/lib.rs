@@ -42,6 +42,8 @@ pub mod evaluation;
 
 pub mod model_file;
 
+pub mod checkpoint;
+
 pub mod npy;
 
 mod new_file;

@@ -4,7 +4,7 @@
 //! checksum is the BLAKE3 hash of the whole file with the checksum itself written as zeros, so a change
 //! anywhere, in header, padding or data, is noticed. Files are written beside their place and renamed into it.
 
-use crate::corpus::{Tokenizer, Vocabulary};
+use crate::corpus::{OpenRule, OpenState, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
 use crate::model::alpha::{AlphaClamps, AlphaState};
 use crate::model::lda::{LdaState, LogTopics, Topics};
@@ -16,6 +16,7 @@ use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The version of the layout that this release writes, and the only one that it reads.
 pub const VERSION: u32 = 1;
@@ -37,6 +38,8 @@ pub struct TopicModel {
     pub tokenizer: Option<Tokenizer>,
     /// What has been done to the model, oldest first.
     pub history: Vec<Event>,
+    /// How words that are not known yet get a place; `None` if the words are fixed.
+    pub open: Option<OpenState>,
 }
 
 /// Something that was done to a model.
@@ -53,6 +56,25 @@ pub struct Event {
     pub documents: u64,
     /// Tokens seen in it.
     pub tokens: u64,
+    /// Settings that were changed for it, such as `batch: 100 -> 50`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+}
+
+/// Where the run that a checkpoint belongs to stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// What was asked for: a run goes on only with the same.
+    pub request: serde_json::Value,
+    /// The pass over the input, from 0.
+    pub pass: u64,
+    /// Documents of this pass that have been learnt from.
+    pub documents: u64,
+    /// Whether nothing is left to do.
+    pub finished: bool,
+    /// What else the program that trains wants to know again.
+    pub notes: serde_json::Value,
 }
 
 /// Everything in a file that is not an array.
@@ -71,6 +93,12 @@ struct Header {
     clamps: AlphaClamps,
     tokenizer: Option<Tokenizer>,
     history: Vec<Event>,
+    /// Only for vocabularies that are not fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open: Option<OpenState>,
+    /// Only in checkpoints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<Run>,
 }
 
 /// An array with its name in the file.
@@ -152,60 +180,53 @@ impl TopicModel {
 
     /// Writes the file so that its place always holds the old or the new model, whole.
     pub fn save(&self, path: &Path) -> Result<()> {
+        self.save_with(path, None)
+    }
+
+    /// The same with the state of the run, which makes it a checkpoint.
+    pub(crate) fn save_with(&self, path: &Path, run: Option<&Run>) -> Result<()> {
         let mut words = String::new();
-        for word in self.vocabulary.words() {
-            words.push_str(word);
+        for place in 0..self.vocabulary.len() as u32 {
+            words.push_str(&self.vocabulary.known(place).unwrap_or_default());
             words.push('\n');
         }
         let mut tensors = self.learnt.tensors();
+        if let Some(OpenState { rule: OpenRule::Grow { .. }, usage, .. }) = &self.open {
+            tensors.push(Tensor {
+                name: "word_usage",
+                dtype: "F64",
+                shape: vec![usage.len(), 2],
+                bytes: Cow::Borrowed(bytemuck::cast_slice(usage)),
+            });
+        }
         tensors.push(Tensor {
             name: "vocabulary",
             dtype: "U8",
             shape: vec![words.len()],
             bytes: Cow::Owned(words.into_bytes()),
         });
-        let unsigned = self.header_bytes(&tensors, &"0".repeat(CHECKSUM_DIGITS));
+        let mut header = self.header(run);
+        let unsigned = header_bytes(&header, &tensors);
         let mut hasher = blake3::Hasher::new();
         hasher.update(&unsigned);
         for tensor in &tensors {
             hasher.update(&tensor.bytes);
         }
+        header.checksum = hasher.finalize().to_hex().to_string();
         let mut file = NewFile::create(path)?;
-        file.write(&self.header_bytes(&tensors, hasher.finalize().to_hex().as_str()))?;
+        file.write(&header_bytes(&header, &tensors))?;
         for tensor in &tensors {
             file.write(&tensor.bytes)?;
         }
         file.finish()
     }
 
-    /// The head of a safetensors file: its length, then JSON padded to a multiple of eight bytes.
-    fn header_bytes(&self, tensors: &[Tensor<'_>], checksum: &str) -> Vec<u8> {
-        let mut entries = serde_json::Map::new();
-        let metadata = serde_json::json!(self.header(checksum)).to_string();
-        entries.insert("__metadata__".to_string(), serde_json::json!({ METADATA_KEY: metadata }));
-        let mut end = 0;
-        for tensor in tensors {
-            let start = end;
-            end += tensor.bytes.len();
-            entries.insert(
-                tensor.name.to_string(),
-                serde_json::json!({
-                    "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [start, end],
-                }),
-            );
-        }
-        let mut json = serde_json::Value::Object(entries).to_string().into_bytes();
-        json.resize(json.len().next_multiple_of(8), b' ');
-        let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(json);
-        bytes
-    }
-
-    fn header(&self, checksum: &str) -> Header {
+    /// The header, with zeros for the checksum.
+    fn header(&self, run: Option<&Run>) -> Header {
         Header {
             format: FORMAT.to_string(),
             version: VERSION,
-            checksum: checksum.to_string(),
+            checksum: "0".repeat(CHECKSUM_DIGITS),
             model_hash: self.learnt.hash(),
             settings: self.settings.clone(),
             clock: self.learnt.clock,
@@ -215,33 +236,71 @@ impl TopicModel {
             clamps: self.learnt.state.alpha.clamps,
             tokenizer: self.tokenizer.clone(),
             history: self.history.clone(),
+            open: self.open.clone(),
+            run: run.cloned(),
         }
     }
 }
 
-impl TopicModel {
-    /// Reads a model, refusing anything that is not exactly what was written.
-    pub fn load(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|source| Error::io(path, "open", source))?;
-        let refuse = |problem: String| {
-            Error::model_file(path, problem, "train the model again or take a copy that is whole")
-        };
-        check(&bytes).map_err(refuse)?;
-        let file = SafeTensors::deserialize(&bytes).map_err(|error| refuse(error.to_string()))?;
-        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| refuse(error.to_string()))?;
-        let header = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));
-        let header = header.ok_or_else(|| refuse("it has no gibbstream settings".to_string()))?;
-        let header: serde_json::Value = serde_json::from_str(header)
-            .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
-        if header["version"] != VERSION {
-            let problem =
-                format!("its layout has version {}, this release reads {VERSION}", header["version"]);
-            return Err(Error::model_file(path, problem, "use the release that wrote it, or train again"));
-        }
-        let header: Header = serde_json::from_value(header)
-            .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
-        read(&file, header).map_err(refuse)
+/// The head of a safetensors file: its length, then JSON padded to a multiple of eight bytes.
+fn header_bytes(header: &Header, tensors: &[Tensor<'_>]) -> Vec<u8> {
+    let mut entries = serde_json::Map::new();
+    let metadata = serde_json::json!(header).to_string();
+    entries.insert("__metadata__".to_string(), serde_json::json!({ METADATA_KEY: metadata }));
+    let mut end = 0;
+    for tensor in tensors {
+        let start = end;
+        end += tensor.bytes.len();
+        entries.insert(
+            tensor.name.to_string(),
+            serde_json::json!({
+                "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [start, end],
+            }),
+        );
     }
+    let mut json = serde_json::Value::Object(entries).to_string().into_bytes();
+    json.resize(json.len().next_multiple_of(8), b' ');
+    let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(json);
+    bytes
+}
+
+impl TopicModel {
+    /// Reads a model, refusing anything that is not exactly what was written. A checkpoint is a model too.
+    pub fn load(path: &Path) -> Result<Self> {
+        load(path).map(|(model, _)| model)
+    }
+}
+
+/// The model in a file, and the state of its run if it is a checkpoint.
+pub fn load(path: &Path) -> Result<(TopicModel, Option<Run>)> {
+    let failed = |source| Error::io(path, "open", source);
+    // A device or a pipe would be read for ever.
+    if std::fs::metadata(path).map_err(failed)?.is_file() {
+        return parse(path, &std::fs::read(path).map_err(failed)?);
+    }
+    Err(Error::model_file(path, "it is not a file", "name the file itself"))
+}
+
+/// The model in the bytes of a file, and the state of its run if it is a checkpoint. `path` is for messages.
+pub fn parse(path: &Path, bytes: &[u8]) -> Result<(TopicModel, Option<Run>)> {
+    let refuse = |problem: String| {
+        Error::model_file(path, problem, "train the model again or take a copy that is whole")
+    };
+    check(bytes).map_err(refuse)?;
+    let file = SafeTensors::deserialize(bytes).map_err(|error| refuse(error.to_string()))?;
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| refuse(error.to_string()))?;
+    let header = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));
+    let header = header.ok_or_else(|| refuse("it has no gibbstream settings".to_string()))?;
+    let header: serde_json::Value = serde_json::from_str(header)
+        .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
+    if header["version"] != VERSION {
+        let problem = format!("its layout has version {}, this release reads {VERSION}", header["version"]);
+        return Err(Error::model_file(path, problem, "use the release that wrote it, or train again"));
+    }
+    let header: Header = serde_json::from_value(header)
+        .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
+    read(&file, header).map_err(refuse)
 }
 
 /// Compares the checksum with the content.
@@ -267,7 +326,7 @@ fn check(bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Builds the model from arrays whose shapes must agree with the settings.
-fn read(file: &SafeTensors<'_>, header: Header) -> Result<TopicModel, String> {
+fn read(file: &SafeTensors<'_>, header: Header) -> Result<(TopicModel, Option<Run>), String> {
     let Settings { topics, vocabulary: words, .. } = header.settings;
     header.settings.validate().map_err(|error| error.to_string())?;
     let average = match header.averaged_updates {
@@ -301,16 +360,65 @@ fn read(file: &SafeTensors<'_>, header: Header) -> Result<TopicModel, String> {
         },
         alpha_sum,
     };
+    check_numbers(&state, &header.clock)?;
     let word_counts = array(file, "word_counts", Dtype::U64, &[words])?;
     let learnt = Learnt { state, clock: header.clock, tokens: header.tokens, word_counts };
     let text = file.tensor("vocabulary").map_err(|error| error.to_string())?;
     let text = std::str::from_utf8(text.data()).map_err(|_| "its vocabulary is not UTF-8".to_string())?;
-    let vocabulary = Vocabulary::new(text.lines()).map_err(|error| error.to_string())?;
+    let mut open = header.open;
+    if let Some(open) = &mut open {
+        open.rule.check().map_err(|error| error.to_string())?;
+        if matches!(open.rule, OpenRule::Grow { .. }) {
+            let usage: Vec<f64> = array(file, "word_usage", Dtype::F64, &[words, 2])?;
+            open.usage = bytemuck::cast_slice(&usage).to_vec();
+        }
+    }
+    let vocabulary = read_words(text, open.as_ref())?;
     if vocabulary.len() != words {
         return Err(format!("it has {} words for a vocabulary of {words}", vocabulary.len()));
     }
-    let Header { settings, tokenizer, history, .. } = header;
-    Ok(TopicModel { settings, learnt, vocabulary, tokenizer, history })
+    let Header { settings, tokenizer, history, run, .. } = header;
+    Ok((TopicModel { settings, learnt, vocabulary, tokenizer, history, open }, run))
+}
+
+/// Refuses numbers that no training leaves behind, even if the checksum is right.
+fn check_numbers(state: &LdaState, clock: &Step) -> Result<(), String> {
+    let LdaState { counts, alpha, alpha_sum } = state;
+    let at_least =
+        |floor: f64, values: &[f64]| values.iter().all(|value| value.is_finite() && *value >= floor);
+    let average = counts.average.as_ref();
+    let any = f64::NEG_INFINITY;
+    for (name, sound) in [
+        ("clock", clock.update > 0 && clock.seen > 0 && clock.rho.is_finite()),
+        ("scale", counts.scale().is_normal() && (0.0..=1.0).contains(&counts.scale())),
+        ("counts", at_least(0.0, &counts.scaled)),
+        ("totals", at_least(0.0, &counts.totals)),
+        ("alpha", at_least(f64::MIN_POSITIVE, &alpha.alpha)),
+        ("log_theta", at_least(any, &alpha.log_theta)),
+        ("alpha_usage", at_least(any, &alpha.usage)),
+        ("alpha_length", alpha.length.is_finite()),
+        ("average_alpha_sum", at_least(0.0, alpha_sum)),
+        ("average_settled", average.is_none_or(|average| at_least(any, &average.settled))),
+        ("average_factors", average.is_none_or(|average| at_least(0.0, &average.factors))),
+        ("average_offsets", average.is_none_or(|average| at_least(0.0, &average.offsets))),
+    ] {
+        if !sound {
+            return Err(format!("'{name}' holds numbers that cannot be right"));
+        }
+    }
+    Ok(())
+}
+
+/// The words, one a line; where words are not fixed, an empty line is a free place.
+fn read_words(text: &str, open: Option<&OpenState>) -> Result<Vocabulary, String> {
+    let Some(open) = open else { return Vocabulary::new(text.lines()).map_err(|error| error.to_string()) };
+    let places: Vec<Option<Arc<str>>> =
+        text.lines().map(|word| Some(word).filter(|word| !word.is_empty()).map(Arc::from)).collect();
+    // The other checks are those of a vocabulary without the gaps.
+    let words: Vec<Arc<str>> = places.iter().flatten().cloned().collect();
+    Vocabulary::new(words).map_err(|error| error.to_string())?;
+    let bits = if let OpenRule::Hash { bits } = open.rule { Some(bits) } else { None };
+    Ok(Vocabulary::with_free_places(places, bits))
 }
 
 /// One array, copied out so that it is aligned.

@@ -77,6 +77,11 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         &self.model
     }
 
+    /// Changes model and state together; there is no state before the first minibatch.
+    pub fn change(&mut self, change: impl FnOnce(&mut M, Option<&mut M::State>)) {
+        change(&mut self.model, self.state.as_mut());
+    }
+
     /// Statistics and parameters; `None` before the first minibatch.
     pub fn state(&self) -> Option<&M::State> {
         self.state.as_ref()
@@ -97,9 +102,10 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         self.pool.broadcast(|_| work());
     }
 
-    /// Statistics and parameters, without a copy; `None` before the first minibatch.
-    pub fn into_state(self) -> Option<M::State> {
-        self.state
+    /// Statistics and parameters, without a copy; `None` before the first minibatch. The run goes on only after
+    /// [`Self::resume`].
+    pub fn take_state(&mut self) -> Option<M::State> {
+        self.state.take()
     }
 
     /// Learns from one minibatch. An error leaves the state as it was.

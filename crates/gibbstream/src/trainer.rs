@@ -96,7 +96,9 @@ trait Learner: Send {
     fn resume(&mut self, state: LdaState, clock: Step);
     fn parameters(&self) -> Option<Topics>;
     fn on_every_thread(&self, work: &(dyn Fn() + Sync));
-    fn into_state(self: Box<Self>) -> Option<LdaState>;
+    fn take_state(&mut self) -> Option<LdaState>;
+    fn grow(&mut self, words: usize);
+    fn forget(&mut self, words: &[u32]);
 }
 
 impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
@@ -124,8 +126,25 @@ impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
         Online::on_every_thread(self, work);
     }
 
-    fn into_state(self: Box<Self>) -> Option<LdaState> {
-        Online::into_state(*self)
+    fn take_state(&mut self) -> Option<LdaState> {
+        Online::take_state(self)
+    }
+
+    fn grow(&mut self, words: usize) {
+        self.change(|model, state| {
+            model.vocabulary = words;
+            if let Some(state) = state {
+                state.counts.grow(words);
+            }
+        });
+    }
+
+    fn forget(&mut self, words: &[u32]) {
+        self.change(|_, state| {
+            if let Some(state) = state {
+                state.counts.forget(words);
+            }
+        });
     }
 }
 
@@ -174,9 +193,7 @@ impl Trainer {
     /// A trainer that goes on where `learnt` stopped.
     pub fn resume(settings: Settings, learnt: Learnt, threads: usize) -> Result<Self> {
         let mut trainer = Self::new(settings, threads)?;
-        trainer.learner.resume(learnt.state, learnt.clock);
-        trainer.tokens = learnt.tokens;
-        trainer.word_counts = learnt.word_counts;
+        trainer.put_back(learnt);
         Ok(trainer)
     }
 
@@ -190,6 +207,22 @@ impl Trainer {
             }
         }
         Ok(step)
+    }
+
+    /// Makes room for words that were not known before. They begin without counts, so in every topic they have the
+    /// probability that its rule gives to words that did not occur: the smoothing share or the prior.
+    pub fn grow(&mut self, words: usize) {
+        if words > self.settings.vocabulary {
+            self.settings.vocabulary = words;
+            self.word_counts.resize(words, 0);
+            self.learner.grow(words);
+        }
+    }
+
+    /// Forgets what was learnt about some words, so that their places can be taken by others.
+    pub fn forget(&mut self, words: &[u32]) {
+        words.iter().for_each(|&word| self.word_counts[word as usize] = 0);
+        self.learner.forget(words);
     }
 
     /// The settings.
@@ -233,10 +266,28 @@ impl Trainer {
     }
 
     /// The same without a copy, when training is over.
-    pub fn into_learnt(self) -> Option<Learnt> {
-        let clock = self.clock();
-        let Self { learner, tokens, word_counts, .. } = self;
-        Some(Learnt { state: learner.into_state()?, clock, tokens, word_counts })
+    pub fn into_learnt(mut self) -> Option<Learnt> {
+        self.take_learnt()
+    }
+
+    /// Lends what has been learnt to `work`, which gives it back: this is how it is saved without a copy. `None`
+    /// before the first update.
+    pub fn lend_learnt<T>(&mut self, work: impl FnOnce(Learnt) -> (Learnt, T)) -> Option<T> {
+        let (learnt, result) = work(self.take_learnt()?);
+        self.put_back(learnt);
+        Some(result)
+    }
+
+    fn take_learnt(&mut self) -> Option<Learnt> {
+        let (clock, tokens) = (self.clock(), self.tokens);
+        let state = self.learner.take_state()?;
+        Some(Learnt { state, clock, tokens, word_counts: std::mem::take(&mut self.word_counts) })
+    }
+
+    fn put_back(&mut self, learnt: Learnt) {
+        self.learner.resume(learnt.state, learnt.clock);
+        self.tokens = learnt.tokens;
+        self.word_counts = learnt.word_counts;
     }
 
     /// Runs `work` once on every thread that trains: this is how its processor time can be measured.

@@ -745,3 +745,151 @@ fn an_error_ends_the_stream() {
     assert_eq!(place.line, Some(2));
     assert!(documents.next().is_none());
 }
+
+fn named(name: &'static str, content: &'static [u8], message: &'static str) -> Case {
+    case(&[(name, content)], message)
+}
+
+#[test]
+fn tables() {
+    check(&[
+        named("a.csv", b"", "DIR/a.csv: contains no documents; check that this is the right file"),
+        named("a.csv", b"id,text\n", "DIR/a.csv: contains no documents; check that this is the right file"),
+        named(
+            "a.csv",
+            b"id,body\n1,cat\n",
+            "DIR/a.csv:1: has no column `text` (columns: `id`, `body`); name the column that holds the text with \
+             --text-field",
+        ),
+        named(
+            "a.csv",
+            b"id,text\n1,cat\n2,dog,emu\n",
+            "DIR/a.csv:3: the record has 3 fields instead of 2; every record has as many fields as the first; quote \
+             fields that contain a separator",
+        ),
+        named(
+            "a.csv",
+            b"id,text\n1,\"cat\ndog\"\n2\n",
+            "DIR/a.csv:4: the record has 1 fields instead of 2; every record has as many fields as the first; quote \
+             fields that contain a separator",
+        ),
+        named(
+            "a.csv",
+            b"id,text\n1,caf\xe9\n",
+            "DIR/a.csv:2: column `text` is not UTF-8 text at its byte 4; convert the file to UTF-8, for example with \
+             `iconv`",
+        ),
+        named(
+            "a.csv",
+            b"id,text\n\xff,cat\n",
+            "DIR/a.csv:2: column `id` is not UTF-8 text at its byte 1; convert the file to UTF-8, for example with \
+             `iconv`",
+        ),
+        named(
+            "a.tsv",
+            b"id,text\n1,cat\n",
+            "DIR/a.tsv:1: has no column `text` (columns: `id,text`); name the column that holds the text with \
+             --text-field",
+        ),
+        packed(
+            "a.csv",
+            cut(gzip(&[b"text\n".to_vec(), long_text()].concat())),
+            "DIR/a.csv:1: ends in the middle of its gzip data; the file was cut short; copy or download it again",
+        ),
+        named(
+            "a.parquet",
+            b"PAR1PAR1",
+            "DIR/a.parquet: damaged Parquet data (EOF: Parquet file too small. Size is 8 but need 827474264); check that \
+             the file is whole; write or copy it again",
+        ),
+    ]);
+}
+
+#[test]
+fn pairs() {
+    const LDAC: &str = "every line is `pairs word:count word:count ...`, words counted from 0";
+    const SVM: &str = "every line is `label word:count word:count ...`, words counted from 1";
+    let ldac =
+        |content, problem: &str| named("a.ldac", content, format!("DIR/a.ldac{problem}; {LDAC}").leak());
+    let svm = |content, problem: &str| named("a.svm", content, format!("DIR/a.svm{problem}; {SVM}").leak());
+    let words: fn(&mut Inputs, &Path) = |inputs, folder| {
+        std::fs::write(folder.join("words.txt"), "cat\ndog\n").unwrap();
+        inputs.vocabulary_file = Some(folder.join("words.txt"));
+    };
+    check(&[
+        ldac(b"1 0:1\n2 0:1\n", ":2: the line promises 2 pairs and has 1"),
+        ldac(b"1 0:1 1:1\n", ":1: the line promises 1 pairs and has 2"),
+        ldac(b"x 0:1\n", ":1: the number of pairs `x` is not a number"),
+        ldac(b"1 0\n", ":1: `0` is not a pair"),
+        ldac(b"1 a:1\n", ":1: the word id `a` is not a number"),
+        ldac(b"1 -1:1\n", ":1: the word id `-1` is negative"),
+        ldac(b"1 0:x\n", ":1: the count `x` is not a number"),
+        ldac(b"1 0:1.5\n", ":1: the count `1.5` is not a whole number"),
+        ldac(b"1 0:-2\n", ":1: the count `-2` is negative"),
+        ldac(b"1 0:4294967296\n", ":1: the count 4294967296 is larger than 4294967295"),
+        ldac(b"1 2:1\n", ":1: word id 2, but there are only 2 words").reading(words),
+        svm(b"1 1:1\n1:1\n", ":2: the line begins without a label"),
+        svm(b"1 1:1 two\n", ":1: `two` is not a pair"),
+        svm(b"1 0:1\n", ":1: word id 0, but ids count from 1"),
+        svm(b"1 3:1\n", ":1: word id 3, but there are only 2 words").reading(words),
+        svm(b"1 1:nan\n", ":1: the count `nan` is not a number"),
+        svm(b"1 1:inf\n", ":1: the count `inf` is not a number"),
+        svm(b"1 1:\n", ":1: the count `` is not a number"),
+        svm(b"1 1:1e300\n", ":1: the count `1e300` is not a whole number"),
+        svm(b"1 99999999999999999999:1\n", ":1: the word id `99999999999999999999` is too large"),
+        named("a.svm", b"# nothing\n", "DIR/a.svm: contains no documents; check that this is the right file"),
+    ]);
+}
+
+#[test]
+fn matrix_market() {
+    const ENTRY: &str = "every line after the header is `row column count`, whole numbers";
+    const SIZES: &str = "after the comments comes a line with the numbers of rows, columns and entries";
+    let market = |content, message: String| named("a.mtx", content, message.leak());
+    let first = "DIR/a.mtx:1: is not the first line of a sparse Matrix Market file of counts; it should be \
+                 `%%MatrixMarket matrix coordinate integer general`";
+    check(&[
+        market(b"%%MatrixMarket matrix array integer general\n2 2\n1\n", first.into()),
+        market(b"%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n", first.into()),
+        market(b"%%MatrixMarket matrix coordinate integer symmetric\n1 1 1\n1 1 1\n", first.into()),
+        market(b"%%MatrixMarket\n", first.into()),
+        market(
+            b"%%MatrixMarket matrix coordinate integer general\n% x\n",
+            format!("DIR/a.mtx: the header ends before the sizes; {SIZES}"),
+        ),
+        market(
+            b"%%MatrixMarket matrix coordinate integer general\n2 2\n",
+            format!("DIR/a.mtx:2: the sizes are not three whole numbers; {SIZES}"),
+        ),
+        market(
+            b"%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1 0.5\n",
+            format!("DIR/a.mtx:3: the count `0.5` is not a whole number; {ENTRY}"),
+        ),
+        market(
+            b"%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1\n",
+            format!("DIR/a.mtx:3: the line has 2 fields; {ENTRY}"),
+        ),
+        market(
+            b"%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 x 1\n",
+            format!("DIR/a.mtx:3: the column `x` is not a number; {ENTRY}"),
+        ),
+        market(
+            b"%%MatrixMarket matrix coordinate integer general\n2 2 2\n2 1 1\n1 2 1\n",
+            "DIR/a.mtx:4: unsorted: document id 1 after 2; documents must be in order; sort the lines after the \
+             header, for example with `sort -n -k1,1 -s`"
+                .into(),
+        ),
+        market(
+            b"%%MatrixMarket matrix coordinate integer general\n2 2 2\n2 1 1\n",
+            "DIR/a.mtx:3: the file ends after 1 of the 2 entries that the header promises; the file was cut short, or \
+             the header does not belong to it"
+                .into(),
+        ),
+        market(
+            b"%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 3 1\n",
+            "DIR/a.mtx:3: word id 3, but there are only 2 words; the header does not belong to this file, or the file \
+             was changed by hand"
+                .into(),
+        ),
+    ]);
+}

@@ -34,7 +34,9 @@ fn model(method: Method, updates: u64) -> TopicModel {
             inputs: vec!["a \"quoted\" name.txt".to_string()],
             documents: 4 * updates,
             tokens: 8 * updates,
+            changes: Vec::new(),
         }],
+        open: None,
     }
 }
 
@@ -167,4 +169,80 @@ fn other_files_are_refused() {
     }
     let missing = TopicModel::load(&folder.path().join("none.gbs")).unwrap_err().to_string();
     assert!(missing.contains("none.gbs: cannot open: "), "{missing}");
+}
+
+/// Replaces the first number of an array.
+fn with_number(bytes: &[u8], array: &str, number: f64) -> Vec<u8> {
+    let header = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let json: serde_json::Value = serde_json::from_slice(&bytes[8..header]).unwrap();
+    let at = header + json[array]["data_offsets"][0].as_u64().unwrap() as usize;
+    let mut bytes = bytes.to_vec();
+    bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
+    sign(&mut bytes);
+    bytes
+}
+
+#[test]
+fn numbers_that_no_training_leaves_behind_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = saved(&model(averaged(), 2), folder.path());
+    for array in ["counts", "totals", "alpha", "average_alpha_sum", "average_factors", "average_offsets"] {
+        for number in [f64::NAN, f64::INFINITY, -1.0] {
+            let error = load(&with_number(&bytes, array, number), folder.path()).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("'{array}' holds numbers that cannot be right")),
+                "{array}: {error}"
+            );
+        }
+    }
+    for array in ["log_theta", "alpha_usage", "average_settled"] {
+        assert!(load(&with_number(&bytes, array, f64::NAN), folder.path()).is_err(), "{array}");
+    }
+    assert!(load(&with_number(&bytes, "counts", 0.25), folder.path()).is_ok());
+}
+
+/// Rewrites the header by hand, with a right length and a right checksum.
+fn with_header(bytes: &[u8], change: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
+    let end = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut json: serde_json::Value = serde_json::from_slice(&bytes[8..end]).unwrap();
+    change(&mut json);
+    let mut text = json.to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(8), b' ');
+    let mut changed = (text.len() as u64).to_le_bytes().to_vec();
+    changed.extend(text);
+    changed.extend(&bytes[end..]);
+    sign(&mut changed);
+    changed
+}
+
+type Change = fn(&mut serde_json::Value);
+
+/// The tricks of hostile files: nothing is allocated, run or believed.
+#[test]
+fn hostile_headers_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = saved(&model(Method::G_OEM, 2), folder.path());
+    assert!(load(&with_header(&bytes, |_| ()), folder.path()).is_ok());
+    let attacks: [(&str, Change); 6] = [
+        ("shape that overflows", |json| json["counts"]["shape"] = serde_json::json!([u64::MAX, 2])),
+        ("shape larger than the data", |json| json["counts"]["shape"] = serde_json::json!([1_u64 << 40, 2])),
+        ("offsets beyond the end", |json| json["alpha"]["data_offsets"][1] = serde_json::json!(1_u64 << 50)),
+        ("offsets that go back", |json| json["alpha"]["data_offsets"] = serde_json::json!([16, 0])),
+        ("arrays that overlap", |json| json["log_theta"]["data_offsets"] = serde_json::json!([0, 16])),
+        ("an array is missing", |json| drop(json.as_object_mut().unwrap().remove("totals"))),
+    ];
+    for (name, change) in attacks {
+        let refused = load(&with_header(&bytes, change), folder.path());
+        assert!(matches!(refused, Err(Error::ModelFile { .. })), "{name}");
+    }
+    for length in [0, 1, 7, 1 << 31, 1 << 62, u64::MAX] {
+        let mut changed = bytes.clone();
+        changed[..8].copy_from_slice(&length.to_le_bytes());
+        assert!(
+            matches!(load(&changed, folder.path()), Err(Error::ModelFile { .. })),
+            "header of {length} bytes"
+        );
+    }
+    #[cfg(unix)]
+    assert!(matches!(TopicModel::load(Path::new("/dev/zero")), Err(Error::ModelFile { .. })));
 }

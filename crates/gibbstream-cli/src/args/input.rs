@@ -1,14 +1,15 @@
 //! Which documents to read, and how text becomes words.
 
-use gibbstream::Result;
-use gibbstream::corpus::{Format, Inputs, StopWords, Tokenizer, VocabularyLimits};
+use crate::output::Output;
+use gibbstream::corpus::{Format, Inputs, OpenRule, ResolvedInputs, StopWords, Tokenizer, VocabularyLimits};
+use gibbstream::{Error, Result};
 use std::path::PathBuf;
 
 /// What to read.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Files, folders or prefixes of UCI corpora, or `-` for standard input; gzip, zstd, bzip2 and xz are
+    /// Files, patterns such as '*.jsonl', folders or prefixes of UCI corpora, or `-` for standard input; gzip, zstd, bzip2 and xz are
     /// recognised by content
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
@@ -20,16 +21,18 @@ pub struct InputArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct ReadingArgs {
-    /// How the input is written: auto, text (one document a line), jsonl, or uci (bags of words)
-    #[arg(long, default_value = "auto", value_parser = ["auto", "text", "jsonl", "uci"], hide_possible_values = true)]
+    /// How the input is written: auto, text (one document a line), jsonl, csv (also with tabs), parquet, uci, svmlight,
+    /// mm (Matrix Market), or ldac
+    #[arg(long, default_value = "auto", value_parser = Format::ALL.map(Format::name), hide_possible_values = true)]
     format: String,
-    /// Words to use, one a line; also the words of a docword file that has no vocab.txt beside it
+    /// Words to use, one a line; also the names of numbered words, where the input does not have them
     #[arg(long, value_name = "FILE")]
     vocab: Option<PathBuf>,
-    /// JSON field with the text, or with a list of tokens
+    /// JSON field or column with the text, or with a list of tokens (in Parquet also of word ids, with counts in a
+    /// column `counts`)
     #[arg(long, value_name = "NAME", default_value = "text")]
     text_field: String,
-    /// JSON field with the name of the document
+    /// JSON field or column with the name of the document
     #[arg(long, value_name = "NAME", default_value = "id")]
     id_field: String,
     /// Pass over the first N documents
@@ -38,6 +41,12 @@ pub struct ReadingArgs {
     /// Read N documents after those that are passed over [default: all]
     #[arg(long, value_name = "N")]
     pub limit_docs: Option<u64>,
+    /// Pass over records that cannot be read, and say how many there were of each kind
+    #[arg(long)]
+    skip_bad: bool,
+    /// Rows of a Matrix Market file are words, and its columns documents
+    #[arg(long)]
+    transpose: bool,
 }
 
 impl InputArgs {
@@ -59,7 +68,19 @@ impl ReadingArgs {
             tokenizer,
             skip: self.skip_docs,
             limit: self.limit_docs,
+            skip_bad: self.skip_bad,
+            transpose: self.transpose,
+            follow: false,
         })
+    }
+}
+
+/// Says which records were passed over, if any were.
+pub fn report_bad(inputs: &ResolvedInputs, output: &Output) {
+    let bad = inputs.bad_records();
+    if !bad.is_empty() {
+        let kinds: Vec<String> = bad.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        output.warn(format_args!("bad records were passed over: {}", kinds.join(", ")));
     }
 }
 
@@ -67,7 +88,11 @@ impl ReadingArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Words")]
 pub struct WordArgs {
-    /// Keep at most N words, the most frequent ones
+    /// Which words there are: fixed (found in a first pass, or given), grow (new ones enter as they come, and the least
+    /// used make room), or hash=BITS (2^BITS places, shared by words)
+    #[arg(long, value_name = "MODE", default_value = "fixed", value_parser = parse_mode)]
+    vocab_mode: VocabularyMode,
+    /// Keep at most N words, the most frequent ones [default: all, or 100000 with --vocab-mode grow]
     #[arg(long, value_name = "N")]
     max_vocab: Option<usize>,
     /// Drop words found in fewer than N documents
@@ -90,7 +115,49 @@ pub struct WordArgs {
     no_lowercase: bool,
 }
 
+/// Choices of `--vocab-mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VocabularyMode {
+    Fixed,
+    Grow,
+    Hash(u32),
+}
+
+/// Words that a growing vocabulary holds unless told otherwise.
+const MOST_GROWN_WORDS: usize = 100_000;
+
+fn parse_mode(text: &str) -> Result<VocabularyMode, String> {
+    match text.split_once('=') {
+        None if text == "fixed" => Ok(VocabularyMode::Fixed),
+        None if text == "grow" => Ok(VocabularyMode::Grow),
+        Some(("hash", bits)) => {
+            bits.parse().map(VocabularyMode::Hash).map_err(|_| format!("`{bits}` is not a number of bits"))
+        }
+        _ => Err("use fixed, grow or hash=BITS".into()),
+    }
+}
+
 impl WordArgs {
+    /// How words get their places, if they are not fixed.
+    pub fn open_rule(&self) -> Result<Option<OpenRule>> {
+        let rule = match self.vocab_mode {
+            VocabularyMode::Fixed => return Ok(None),
+            VocabularyMode::Grow => OpenRule::Grow { most: self.max_vocab.unwrap_or(MOST_GROWN_WORDS) },
+            VocabularyMode::Hash(bits) => OpenRule::Hash { bits },
+        };
+        rule.check()?;
+        let counted = [
+            ("--min-df", self.min_df > 1),
+            ("--max-df", self.max_df < 1.0),
+            ("--max-vocab", self.max_vocab.is_some() && matches!(rule, OpenRule::Hash { .. })),
+        ];
+        if let Some((flag, _)) = counted.iter().find(|(_, given)| *given) {
+            let problem = "words would have to be counted before learning";
+            return Err(Error::setting(*flag, problem, "leave it out, or use --vocab-mode fixed"));
+        }
+        Ok(Some(rule))
+    }
+
     /// How text is cut.
     pub fn tokenizer(&self) -> Result<Tokenizer> {
         let tokenizer = Tokenizer {

@@ -82,7 +82,11 @@ impl MethodArgs {
 
     /// The method with all changes. The size of the corpus may still be missing.
     pub fn method(&self) -> Result<Method> {
-        let mut method = Method::named(&self.method)?;
+        self.changed(Method::named(&self.method)?)
+    }
+
+    /// The same changes to another method.
+    pub fn changed(&self, mut method: Method) -> Result<Method> {
         if self.paper {
             // So far the defaults are those of the paper; whatever moves away from them returns here.
             method.averaging = Averaging::None;

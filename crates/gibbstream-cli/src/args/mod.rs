@@ -4,6 +4,8 @@
 
 mod config;
 
+pub mod checkpoint;
+
 pub mod input;
 
 pub mod method;
@@ -12,6 +14,7 @@ pub mod train;
 
 use crate::command;
 use clap::builder::BoolishValueParser;
+use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use gibbstream::Error;
 use gibbstream::random::Seed;
@@ -145,7 +148,21 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Refusal> 
         command = config::apply(command, &file).map_err(Refusal::Config)?;
     }
     let matches = command.clone().try_get_matches_from(words).map_err(Refusal::Usage)?;
-    Cli::from_arg_matches(&matches).map_err(|error| Refusal::Usage(error.format(&mut command)))
+    let cli = Cli::from_arg_matches(&matches);
+    let mut cli = cli.map_err(|error| Refusal::Usage(error.format(&mut command)))?;
+    if let (Command::Train(train), Some(matches)) = (&mut cli.command, matches.subcommand_matches("train")) {
+        train.given = given(matches);
+    }
+    Ok(cli)
+}
+
+/// Names of the flags that were given by the user, on the command line or by a variable.
+fn given(matches: &clap::ArgMatches) -> Vec<String> {
+    let by_user = |id: &&clap::Id| {
+        let source = matches.value_source(id.as_str());
+        matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable))
+    };
+    matches.ids().filter(by_user).map(|id| id.as_str().replace('_', "-")).collect()
 }
 
 /// The whole command line, each flag of `train` and each general one with its environment variable.

@@ -1,11 +1,17 @@
 //! The flags of `train`, and the checked plan that they amount to.
 
 use super::General;
+use super::checkpoint::CheckpointArgs;
 use super::input::{InputArgs, WordArgs};
 use super::method::MethodArgs;
-use gibbstream::corpus::{Inputs, Tokenizer, VocabularyLimits};
+use crate::command::evaluate::tokenizer_of;
+use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
+use gibbstream::method::Method;
+use gibbstream::model::topic_rule::TopicRule;
+use gibbstream::model_file::TopicModel;
 use gibbstream::trainer::Settings;
 use gibbstream::{Error, Result};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -13,7 +19,8 @@ Examples:
   gibbstream train reviews.jsonl.zst --topics 100 --out reviews.gbs
   gibbstream train corpus/ --topics 50 --holdout 500 --eval-every 100 --out model.gbs
   zcat log.gz | gibbstream train - --format text --topics 20 --max-vocab 50000 --out log.gbs
-  gibbstream train corpus/ --topics 128 --dry-run             how much memory will it take?
+  gibbstream train corpus/ --topics 128 --dry-run             how much memory and time will it take?
+  gibbstream train events.jsonl --follow --vocab-mode grow --topics 50 --checkpoint events/ --resume --out events.gbs
 
 Text is read twice: once to find the words, once to learn. From standard input it is kept in a temporary file in
 between, unless the words are given with --vocab.
@@ -21,7 +28,50 @@ between, unless the words are given with --vocab.
 With --holdout N the first N documents read are not learnt from, nor do their words count for the vocabulary;
 they are scored every --eval-every minibatches and at the end.
 
-Ctrl-C or SIGTERM finishes the minibatch and writes the model so far to --out; a second one ends at once.";
+Ctrl-C or SIGTERM finishes the minibatch and writes the model so far to --out, or with --checkpoint a checkpoint; a
+second one ends at once.
+
+With --checkpoint DIR a run that was killed goes on when the same command is given again with --resume, and ends with
+the same bits as if nothing had happened. Input from a pipe must then come again from its beginning.
+
+With --follow a file that others write to is read as `tail -F` would, through replacements too; the words must be
+given with --vocab or come by --vocab-mode grow or hash=BITS.
+
+With --continue MODEL the topics of a model learn from further documents. Its settings stay as they are, except for
+flags that are given; what was changed is kept in the history of the model.";
+
+/// Flags that change how a model is learnt.
+const METHOD_FLAGS: [&str; 16] = [
+    "paper",
+    "sweeps",
+    "kappa",
+    "offset",
+    "tau",
+    "step",
+    "alpha",
+    "averaging",
+    "boost",
+    "no-boost",
+    "smoothing",
+    "local",
+    "global",
+    "statistic",
+    "topic-prior",
+    "total-docs",
+];
+
+/// Flags that decide which words there are.
+const WORD_FLAGS: [&str; 9] = [
+    "vocab",
+    "vocab-mode",
+    "max-vocab",
+    "min-df",
+    "max-df",
+    "stop-words",
+    "ngrams",
+    "min-length",
+    "no-lowercase",
+];
 
 const PASSES_OF_BATCH_METHODS: u64 = 20;
 
@@ -40,12 +90,18 @@ pub struct TrainArgs {
     /// File to write the model to; replaced in one go if it exists
     #[arg(long, value_name = "MODEL")]
     pub out: Option<PathBuf>,
+    /// Model to go on from, with further documents
+    #[arg(long = "continue", value_name = "MODEL")]
+    pub continued: Option<PathBuf>,
     /// Documents per minibatch
     #[arg(long, value_name = "N", default_value_t = 100)]
     batch: usize,
     /// Passes over the input [default: 1, or 20 for methods that take the corpus as a whole]
     #[arg(long, value_name = "N")]
     passes: Option<u64>,
+    /// Read the last file on as it grows, until a signal comes (standard input: until it is closed)
+    #[arg(long)]
+    follow: bool,
     /// Stop after so many seconds of training
     #[arg(long, value_name = "SECONDS")]
     max_seconds: Option<f64>,
@@ -65,6 +121,11 @@ pub struct TrainArgs {
     pub method: MethodArgs,
     #[command(flatten)]
     words: WordArgs,
+    #[command(flatten)]
+    pub checkpoints: CheckpointArgs,
+    /// Flags that the user gave.
+    #[arg(skip)]
+    pub given: Vec<String>,
 }
 
 /// Everything that training needs to know before it reads documents.
@@ -74,29 +135,35 @@ pub struct Plan {
     pub inputs: Inputs,
     pub tokenizer: Tokenizer,
     pub limits: VocabularyLimits,
+    /// How words get their places, if they are not fixed.
+    pub open_rule: Option<OpenRule>,
     pub passes: u64,
     pub max_seconds: f64,
     pub holdout: usize,
     pub eval_every: Option<u64>,
 }
 
+impl Plan {
+    /// Everything that decides the result, so that a run is resumed only as what it was.
+    pub fn request(&self, args: &TrainArgs) -> Value {
+        json!({
+            "settings": self.settings,
+            "continue": args.continued,
+            "input": self.inputs,
+            "words": self.limits,
+            "vocab-mode": self.open_rule,
+            "passes": self.passes,
+            "holdout": self.holdout,
+        })
+    }
+}
+
 impl TrainArgs {
-    /// Checks everything that can be checked without reading documents.
-    pub fn plan(&self, general: &General) -> Result<Plan> {
-        let Some(topics) = self.topics else {
-            return Err(Error::setting(
-                "--topics",
-                "the number of topics is missing",
-                "for example --topics 100",
-            ));
-        };
-        let settings = Settings {
-            name: self.method.name().to_owned(),
-            method: self.method.method()?,
-            topics,
-            vocabulary: 1,
-            batch: self.batch,
-            seed: general.seed,
+    /// Checks everything that can be checked without reading documents. `base` is the model to go on from.
+    pub fn plan(&self, general: &General, base: Option<&TopicModel>) -> Result<Plan> {
+        let settings = match base {
+            Some(base) => self.continued_settings(base, general)?,
+            None => self.settings(general)?,
         };
         // The size of the corpus, if the method needs it, may only be known after reading.
         Settings { method: settings.method.with_population(1.0), ..settings.clone() }.validate()?;
@@ -132,16 +199,97 @@ impl TrainArgs {
             let advice = "name a file for it with --out, for example --out model.gbs";
             return refuse("--out", "the model would be lost", advice);
         }
-        let tokenizer = self.words.tokenizer()?;
+        let open_rule = self.open_rule(base)?;
+        if open_rule.is_some() && (settings.method.whole_corpus || is_langevin(&settings.method)) {
+            let problem = "this method needs to know all words before it begins";
+            return refuse(
+                "--vocab-mode",
+                problem,
+                "use --vocab-mode fixed, or a method that learns from minibatches",
+            );
+        }
+        if self.follow && (passes > 1 || settings.method.whole_corpus) {
+            let problem = "a stream without end cannot be read as a whole";
+            return refuse("--follow", problem, "use one pass, and a method that learns from minibatches");
+        }
+        let tokenizer = base.map_or_else(|| self.words.tokenizer(), |base| Ok(tokenizer_of(base)))?;
         Ok(Plan {
             settings,
-            inputs: self.input.with(tokenizer.clone())?,
+            inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer.clone())? },
             tokenizer,
             limits: self.words.limits()?,
+            open_rule,
             passes,
             max_seconds,
             holdout: self.holdout,
             eval_every: self.eval_every,
         })
     }
+    /// The rule of a model that is continued stays, except that fixed words may begin to grow.
+    fn open_rule(&self, base: Option<&TopicModel>) -> Result<Option<OpenRule>> {
+        let rule = self.words.open_rule()?;
+        Ok(base.and_then(|base| base.open.as_ref()).map(|open| open.rule).or(rule))
+    }
+
+    fn settings(&self, general: &General) -> Result<Settings> {
+        let Some(topics) = self.topics else {
+            return Err(Error::setting(
+                "--topics",
+                "the number of topics is missing",
+                "for example --topics 100",
+            ));
+        };
+        Ok(Settings {
+            name: self.method.name().to_owned(),
+            method: self.method.method()?,
+            topics,
+            vocabulary: 1,
+            batch: self.batch,
+            seed: general.seed,
+        })
+    }
+
+    /// The settings of a model with the changes that were asked for.
+    fn continued_settings(&self, base: &TopicModel, general: &General) -> Result<Settings> {
+        let refuse = |flag: &str, problem: String, advice: &str| Err(Error::setting(flag, problem, advice));
+        let given = |flag: &str| self.given.iter().any(|given| given == flag);
+        let opens = matches!(self.words.open_rule()?, Some(OpenRule::Grow { .. }));
+        let words_grow = opens && !base.vocabulary.is_hashed();
+        let allowed = |flag: &str| words_grow && ["vocab-mode", "max-vocab"].contains(&flag);
+        if let Some(flag) = WORD_FLAGS.iter().find(|flag| given(flag) && !allowed(flag)) {
+            let problem = "the words of a model that is continued are those that it has".to_owned();
+            return refuse(&format!("--{flag}"), problem, "leave it out");
+        }
+        let mut settings = base.settings.clone();
+        if let Some(topics) = self.topics.filter(|&topics| topics != settings.topics) {
+            let problem = format!("the model has {} topics, not {topics}", settings.topics);
+            return refuse("--topics", problem, "leave it out, or train a new model");
+        }
+        if given("method") {
+            (settings.name, settings.method) = (self.method.name().to_owned(), self.method.method()?);
+        } else if METHOD_FLAGS.iter().any(|flag| given(flag)) {
+            settings.method = self.method.changed(settings.method)?;
+        }
+        let (old, new) = (&base.settings.method, &settings.method);
+        if old.averaging.is_on() != new.averaging.is_on() {
+            let problem =
+                "a mean of parameters must be kept from the first update on, or not at all".to_owned();
+            return refuse("--averaging", problem, "leave it out, or train a new model");
+        }
+        if is_langevin(old) != is_langevin(new) {
+            let problem = "Langevin moves hold topics, other methods counts; one cannot go on from the other";
+            return refuse("--method", problem.to_owned(), "train a new model");
+        }
+        if given("batch") {
+            settings.batch = self.batch;
+        }
+        if given("seed") {
+            settings.seed = general.seed;
+        }
+        Ok(settings)
+    }
+}
+
+fn is_langevin(method: &Method) -> bool {
+    matches!(method.global, TopicRule::Langevin { .. })
 }

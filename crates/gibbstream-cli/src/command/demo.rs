@@ -5,7 +5,7 @@ use crate::args::General;
 use crate::interrupt::Interrupt;
 use crate::measure::Cost;
 use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count, fit};
-use crate::stream::{Feed, Portion, Portions};
+use crate::stream::{Course, Feed, Portion, Portions};
 use gibbstream::corpus::{Corpus, Length, Synthetic, Truth, Vocabulary, themes};
 use gibbstream::evaluation::{Evaluation, Score, Scorer, Unigram};
 use gibbstream::method::Method;
@@ -119,9 +119,11 @@ pub fn run(
         inputs: Vec::new(),
         documents: learnt.clock.seen,
         tokens: learnt.tokens,
+        changes: Vec::new(),
     };
     let vocabulary = Vocabulary::new(stage.vocabulary.iter().map(String::as_str))?;
-    let model = TopicModel { settings, learnt, vocabulary, tokenizer: None, history: vec![event] };
+    let model =
+        TopicModel { settings, learnt, vocabulary, tokenizer: None, history: vec![event], open: None };
     if let Some(out) = &args.out {
         model.save(out)?;
     }
@@ -172,12 +174,13 @@ fn learn(
     let mut trainer = Trainer::new(settings, general.threads)?;
     let mut cost = Cost::default();
     let documents = stage.documents.clone();
+    let course = Course { held_out: 0, batch: BATCH, passes: 1, first: 0, start: (0, 0) };
     let open = move || -> Box<dyn Corpus> { Box::new(documents.clone().take(DOCUMENTS as usize)) };
-    let mut feed = Feed::start(Portions::new(open, 0, BATCH, 1), 2)?;
+    let mut feed = Feed::start(Portions::new(open, course), 2)?;
     output.progress.start("learning", "documents", Some(DOCUMENTS));
     while let Some(portion) = feed.next(interrupt)? {
-        let Portion::Batch(batch, _) = portion else { continue };
-        let step = cost.of_training(&mut trainer, &batch)?;
+        let Portion::Lesson(lesson) = portion else { continue };
+        let step = cost.of_training(&mut trainer, &lesson.batch)?;
         let speed = trainer.tokens() as f64 / cost.wall.as_secs_f64();
         output.progress.advance(step.seen, || {
             (format!("{} tokens/s", count(speed as u64)), json!({ "tokens": trainer.tokens() }))

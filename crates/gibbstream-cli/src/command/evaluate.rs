@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::args::General;
-use crate::args::input::InputArgs;
+use crate::args::input::{InputArgs, report_bad};
 use crate::output::{FAINT, Output, STRONG, count};
 use gibbstream::corpus::{StopWords, Tokenizer};
 use gibbstream::evaluation::completion::Completion;
@@ -90,6 +90,7 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
     )?;
     output.progress.finish();
     warn_about(&score, output);
+    report_bad(&inputs, output);
     let documents = || inputs.documents(&model.vocabulary);
     let (seed, threads) = (general.seed, general.threads);
     let elbo = args.elbo.then(|| Elbo { threads, ..Elbo::default() }.score(&model.log_topics(), documents()));

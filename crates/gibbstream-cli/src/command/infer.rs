@@ -3,12 +3,12 @@
 use super::evaluate::tokenizer_of;
 use crate::Outcome;
 use crate::args::General;
-use crate::args::input::InputArgs;
+use crate::args::input::{InputArgs, report_bad};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::stream::Feed;
 use gibbstream::Error;
-use gibbstream::corpus::{Document, Minibatch, ResolvedInputs};
+use gibbstream::corpus::{Document, Inputs, Minibatch, ResolvedInputs};
 use gibbstream::inference::mixtures::{Mixture, MixtureInference};
 use gibbstream::model_file::TopicModel;
 use serde_json::{Map, Value, json};
@@ -41,6 +41,9 @@ pub struct InferArgs {
     model: PathBuf,
     #[command(flatten)]
     input: InputArgs,
+    /// Read the last file on as it grows, until a signal comes
+    #[arg(long)]
+    follow: bool,
     /// How to write the mixtures: jsonl or csv
     #[arg(long, value_name = "FORMAT", default_value = "jsonl", value_parser = ["jsonl", "csv"], hide_possible_values = true)]
     output_format: String,
@@ -74,7 +77,7 @@ pub fn run(
         return Err(Error::setting("--top", "0 shares would be written", "use at least 1").into());
     }
     let model = TopicModel::load(&args.model)?;
-    let inputs = args.input.with(tokenizer_of(&model))?.resolve()?;
+    let inputs = Inputs { follow: args.follow, ..args.input.with(tokenizer_of(&model))? }.resolve()?;
     let mut lines = Lines {
         out: BufWriter::new(io::stdout().lock()),
         args,
@@ -94,6 +97,7 @@ pub fn run(
         Inferred::Pause => lines.out.flush(),
     })?;
     output.progress.finish();
+    report_bad(&inputs, output);
     Ok(Outcome::Done)
 }
 

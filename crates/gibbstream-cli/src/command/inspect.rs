@@ -1,12 +1,12 @@
-//! `inspect`: what a model or a corpus contains.
+//! `inspect`: what a model, a checkpoint or a corpus contains.
 
 use super::export::describe;
 use crate::Outcome;
-use crate::args::input::ReadingArgs;
+use crate::args::input::{ReadingArgs, report_bad};
 use crate::output::{FAINT, Output, STRONG, count};
 use gibbstream::Error;
 use gibbstream::corpus::{StopWords, Tokenizer, VocabularyLimits};
-use gibbstream::model_file::TopicModel;
+use gibbstream::model_file::load;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs::File;
@@ -17,15 +17,16 @@ const EXAMPLES: &str = "\
 Examples:
   gibbstream inspect model.gbs
   gibbstream inspect corpus/ --json
+  gibbstream inspect checkpoints/checkpoint-000000001200.gbs
 
-A model is checked against its checksum. A corpus is read to its end, and its words are counted as they are,
+A model or checkpoint is checked against its checksum. A corpus is read to its end, and its words are counted as they are,
 without dropping any.";
 
-/// Say what a model or corpus contains
+/// Say what a model, checkpoint or corpus contains
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct InspectArgs {
-    /// Model or corpus, or `-` for a corpus from standard input
+    /// Model, checkpoint or corpus, or `-` for a corpus from standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -51,24 +52,31 @@ fn looks_like_model(path: &Path) -> gibbstream::Result<bool> {
 }
 
 fn model(path: &Path, output: &Output) -> anyhow::Result<Outcome> {
-    let model = TopicModel::load(path)?;
+    let (model, run) = load(path)?;
     let mut facts = describe(&model);
     if output.json {
         facts["schema"] = json!("gibbstream/inspect/1");
-        facts["kind"] = json!("model");
+        facts["kind"] = json!(if run.is_some() { "checkpoint" } else { "model" });
+        if let Some(run) = &run {
+            facts["pass"] = json!(run.pass);
+            facts["documents_of_pass"] = json!(run.documents);
+            facts["finished"] = json!(run.finished);
+            facts["request"] = run.request.clone();
+        }
         facts["checksum"] = json!("ok");
         output.print_json(&facts)?;
         return Ok(Outcome::Done);
     }
     let (settings, learnt) = (&model.settings, &model.learnt);
     let mut text = format!(
-        "{STRONG}{}{STRONG:#}: a topic model, checksum ok\n\
+        "{STRONG}{}{STRONG:#}: {}, checksum ok\n\
          topics      {}\n\
          vocabulary  {} words\n\
          method      {}, minibatches of {}, seed {}\n\
          learnt from {} documents, {} tokens, in {} updates\n\
          model hash  {}\n",
         path.display(),
+        if run.is_some() { "a checkpoint of a topic model" } else { "a topic model" },
         count(settings.topics as u64),
         count(settings.vocabulary as u64),
         settings.name,
@@ -98,6 +106,15 @@ fn model(path: &Path, output: &Output) -> anyhow::Result<Outcome> {
         )?,
         None => writeln!(text, "text        none; learnt from counts")?,
     }
+    if let Some(run) = &run {
+        let (documents, pass) = (count(run.documents), run.pass + 1);
+        let place = if run.finished {
+            "finished".into()
+        } else {
+            format!("after {documents} documents of pass {pass}")
+        };
+        writeln!(text, "run         {place}")?;
+    }
     for event in &model.history {
         let (documents, tokens) = (count(event.documents), count(event.tokens));
         let inputs = event.inputs.join(", ");
@@ -106,6 +123,9 @@ fn model(path: &Path, output: &Output) -> anyhow::Result<Outcome> {
             "history     {} {documents} documents, {tokens} tokens from {inputs} (version {})",
             event.action, event.version
         )?;
+        for change in &event.changes {
+            writeln!(text, "            with {change}")?;
+        }
     }
     output.print(&text)?;
     Ok(Outcome::Done)
@@ -141,6 +161,7 @@ fn corpus(args: &InspectArgs, output: &Output) -> anyhow::Result<Outcome> {
         advance(documents);
     }
     output.progress.finish();
+    report_bad(&inputs, output);
     let used = used.iter().filter(|&&used| used).count();
     let (name, format) = inputs.formats().next().map_or_else(
         || (args.file.clone(), String::new()),
@@ -159,6 +180,7 @@ fn corpus(args: &InspectArgs, output: &Output) -> anyhow::Result<Outcome> {
             "entries": entries,
             "vocabulary": vocabulary.len(),
             "vocabulary_used": used,
+            "bad_records": inputs.bad_records(),
         }))?;
         return Ok(Outcome::Done);
     }

@@ -4,7 +4,7 @@ use super::evaluate::tokenizer_of;
 use super::infer::{Inferred, each_mixture};
 use crate::Outcome;
 use crate::args::General;
-use crate::args::input::ReadingArgs;
+use crate::args::input::{ReadingArgs, report_bad};
 use crate::interrupt::Interrupt;
 use crate::output::{FAINT, Output, STRONG, WORDS, fit};
 use gibbstream::Error;
@@ -196,6 +196,7 @@ fn typical_documents(
         Ok(())
     })?;
     output.progress.finish();
+    report_bad(&inputs, output);
     Ok(best)
 }
 

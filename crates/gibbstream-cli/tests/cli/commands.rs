@@ -364,3 +364,33 @@ fn help_is_short_or_long_and_version_is_told() {
     assert_eq!(help(&["--version"]), format!("gibbstream {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(program().output().unwrap().status.code(), Some(2));
 }
+
+/// The promise of a dry run against what the run then takes.
+#[test]
+fn a_dry_run_knows_the_memory_and_the_speed() {
+    let folder = Folder::new();
+    for words in [2_000, 30_000] {
+        run(&folder, &format!("synth --topics 5 --vocab {words} --docs 600 --length 80 --out s{words}")).ok();
+    }
+    for line in [
+        "train s2000 --topics 10",
+        "train s2000 --topics 200",
+        "train s30000 --topics 20",
+        "train s30000 --topics 200",
+        "train s30000 --topics 100 --averaging uniform",
+        "train s30000 --topics 100 --method g-oem++",
+        "train s30000 --topics 100 --holdout 50",
+        "train s30000 --topics 100 --batch 300",
+        "train s30000 --topics 50 --vocab-mode hash=16",
+    ] {
+        let line = format!("{line} --sweeps 4 --threads 1 --json -q");
+        let plan = run(&folder, &format!("{line} --dry-run")).ok().json();
+        let report = run(&folder, &line).ok().json();
+        let promised = plan["memory_bytes"].as_f64().unwrap() / f64::from(1 << 20);
+        let taken = report["peak_rss_mib"].as_f64().unwrap();
+        assert!((promised / taken - 1.0).abs() <= 0.2, "{line}: {promised} MiB promised, {taken} MiB taken");
+        let speed = plan["documents_per_second"].as_f64().unwrap();
+        let found = report["documents"].as_f64().unwrap() / report["train_seconds"].as_f64().unwrap();
+        assert!((0.2..5.0).contains(&(speed / found)), "{line}: {speed} promised, {found} found");
+    }
+}

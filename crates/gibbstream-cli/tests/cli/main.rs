@@ -19,6 +19,20 @@ mod odd_documents;
 
 mod signals;
 
+mod checkpoints;
+
+mod kills;
+
+mod disk_faults;
+
+mod continued;
+
+mod bad_records;
+
+mod vocabularies;
+
+mod follow;
+
 mod terminal;
 
 mod exports;

@@ -1,6 +1,8 @@
 //! Memory does not depend on how many documents there are.
 
 use crate::support::{Folder, run};
+use std::io::{BufWriter, Write};
+use std::process::{Command, Stdio};
 
 /// Peak memory in MiB. The model is large enough that buffers which fill up once (the window of the
 /// decompressor is 2 MiB) do not decide the comparison; one thread, so that scheduling does not either.
@@ -28,4 +30,41 @@ fn twenty_times_the_documents() {
 #[ignore = "slow: make slow"]
 fn a_hundred_times_the_documents() {
     compare(10_000, 1_000_000);
+}
+
+/// Peak memory in MiB for documents from a pipe, words and all made up on the way.
+fn peak_from_a_pipe(folder: &Folder, documents: usize) -> f64 {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gibbstream"))
+        .current_dir(folder.path())
+        .args(
+            "train - --format text --vocab vocab.txt --topics 100 --sweeps 1 --batch 1000 --threads 1 --json"
+                .split(' '),
+        )
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = BufWriter::new(child.stdin.take().unwrap());
+    let mut state = 1_u64;
+    for _ in 0..documents {
+        for _ in 0..8 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            write!(pipe, "w{} ", (state >> 33) % 10_000).unwrap();
+        }
+        pipe.write_all(b"\n").unwrap();
+    }
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["documents"], documents);
+    report["peak_rss_mib"].as_f64().unwrap()
+}
+
+#[test]
+#[ignore = "slow: make slow"]
+fn ten_million_documents_from_a_pipe() {
+    let folder = Folder::new();
+    folder.write("vocab.txt", (0..10_000).map(|word| format!("w{word}\n")).collect::<String>());
+    let (few, many) = (peak_from_a_pipe(&folder, 1_000_000), peak_from_a_pipe(&folder, 10_000_000));
+    assert!(many <= 1.05 * few, "{few} MiB, then {many} MiB");
 }

@@ -39,8 +39,9 @@ impl Bag {
             return Ok(());
         }
         let (place, document) = describe();
-        Err(Error::corpus(
+        Err(Error::bad_record(
             place,
+            "document too large",
             format!("{document} has more than {MAX_DOCUMENT_TOKENS} tokens"),
             "split it into smaller documents",
         ))

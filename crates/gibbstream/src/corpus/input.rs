@@ -1,15 +1,21 @@
 //! One input whose format is known: where its bytes come from, and how often they can be read.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::{NamedTempFile, TempPath};
 
+use super::bad_records::BadRecords;
 use super::json_lines::{Fields, JsonLinesReader};
 use super::lines::Lines;
+use super::matrix_market;
+use super::parquet_table::{self, ParquetReader};
 use super::reader::Format;
 use super::source::{Source, is_stdin};
+use super::sparse_lines::{PairFormat, PairReader};
 use super::stream::{DocumentReader, no_documents};
+use super::table::{TableReader, delimiter};
 use super::text::TextReader;
 use super::tokenizer::Tokenizer;
 use super::uci::{Header, UciReader};
@@ -31,6 +37,11 @@ pub(super) struct Input {
 pub(super) enum Content {
     Text,
     JsonLines,
+    Table {
+        delimiter: u8,
+    },
+    /// Word ids, if it has them, are named by the vocabulary.
+    Parquet(Option<Vocabulary>),
     /// Counts with a vocabulary of their own; the number of documents is known unless the input cannot be
     /// read twice.
     Uci {
@@ -38,10 +49,19 @@ pub(super) enum Content {
         vocabulary_file: PathBuf,
         documents: Option<u64>,
     },
+    /// Counts of words that are named by a vocabulary or by their numbers.
+    Pairs(PairFormat, Option<Vocabulary>),
+    MatrixMarket {
+        names: Option<Vocabulary>,
+        transpose: bool,
+        documents: Option<u64>,
+    },
 }
 
 enum Origin {
     File(PathBuf),
+    /// A file that grows.
+    Followed(PathBuf),
     /// Standard input or a pipe, until it is read.
     Once(Option<Box<Lines>>),
     Spooled(TempPath),
@@ -49,30 +69,43 @@ enum Origin {
 
 impl Input {
     /// Finds the files and the format. `vocabulary_file` is for counts that have no vocabulary beside them.
-    pub fn resolve(path: &Path, format: Format, vocabulary_file: Option<&Path>) -> Result<Self> {
-        let counts_possible = matches!(format, Format::Auto | Format::Uci);
+    pub fn resolve(
+        path: &Path,
+        format: Format,
+        vocabulary_file: Option<&Path>,
+        transpose: bool,
+    ) -> Result<Self> {
+        let uci_possible = matches!(format, Format::Auto | Format::Uci);
+        let given = Given { vocabulary_file, transpose };
         if is_stdin(path) {
             let files = UciFiles { docword: path.to_path_buf(), vocabulary: None };
-            return Self::once(path, format, &files, vocabulary_file);
+            return Self::once(path, format, &files, given);
         }
         match path.metadata() {
-            Err(error) => match UciFiles::with_prefix(path).filter(|_| counts_possible) {
+            Err(error) => match UciFiles::with_prefix(path).filter(|_| uci_possible) {
                 Some(files) => Self::counts(&files, vocabulary_file),
                 None => Err(Error::io(path, "open", error)),
             },
-            Ok(found) if found.is_dir() && counts_possible => {
+            Ok(found) if found.is_dir() && uci_possible => {
                 Self::counts(&UciFiles::in_folder(path)?, vocabulary_file)
             }
             Ok(found) if found.is_file() || found.is_dir() => {
                 let mut lines = Lines::new(Source::open(path)?)?;
-                let content = match recognise(path, format, &mut lines)? {
-                    Format::Uci => return Self::counts(&UciFiles::of_docword(path), vocabulary_file),
-                    Format::JsonLines => Content::JsonLines,
-                    Format::Auto | Format::Text => Content::Text,
-                };
+                let format = recognise(path, format, &mut lines)?;
+                if format == Format::Uci {
+                    return Self::counts(&UciFiles::of_docword(path), vocabulary_file);
+                }
+                let packed = lines.is_packed();
+                let mut content = given.content(path, format, &mut lines)?;
+                if let Content::MatrixMarket { documents, .. } = &mut content {
+                    *documents = Some(matrix_market::read_header(&mut lines, transpose)?.0.documents);
+                }
+                if packed && format == Format::Parquet {
+                    return Self::new(path, content, Origin::Once(Some(Box::new(lines)))).unpacked();
+                }
                 Ok(Self::new(path, content, Origin::File(path.to_path_buf())))
             }
-            Ok(_) => Self::once(path, format, &UciFiles::of_docword(path), vocabulary_file),
+            Ok(_) => Self::once(path, format, &UciFiles::of_docword(path), given),
         }
     }
 
@@ -84,24 +117,69 @@ impl Input {
         let mut lines = Lines::new(Source::open(&files.docword)?)?;
         recognise(&files.docword, Format::Uci, &mut lines)?;
         let (vocabulary, vocabulary_file) = vocabulary_of(files, vocabulary_file)?;
-        let reader = UciReader::new(lines, vocabulary.clone(), &Place::file(&vocabulary_file))?;
+        let place = Place::file(&vocabulary_file);
+        let reader = UciReader::new(lines, vocabulary.clone(), &place, Arc::default())?;
         let documents = Some(reader.header().documents);
         let content = Content::Uci { vocabulary, vocabulary_file, documents };
         Ok(Self::new(&files.docword, content, Origin::File(files.docword.clone())))
     }
 
+    /// An input in memory.
+    pub fn in_memory(
+        bytes: Vec<u8>,
+        format: Format,
+        vocabulary_file: Option<&Path>,
+        transpose: bool,
+    ) -> Result<Self> {
+        let path = Path::new("memory");
+        let files = UciFiles { docword: path.to_path_buf(), vocabulary: None };
+        let lines = Lines::new(Source::new(path, Cursor::new(bytes))?)?;
+        Self::opened(path, lines, format, &files, Given { vocabulary_file, transpose })
+    }
+
+    fn once(path: &Path, format: Format, files: &UciFiles, given: Given<'_>) -> Result<Self> {
+        Self::opened(path, Lines::new(Source::open(path)?)?, format, files, given)
+    }
+
     /// An input that must stay open, because what was read of it to find its format will not come again.
-    fn once(path: &Path, format: Format, files: &UciFiles, vocabulary_file: Option<&Path>) -> Result<Self> {
-        let mut lines = Lines::new(Source::open(path)?)?;
-        let content = match recognise(path, format, &mut lines)? {
-            Format::Uci => {
-                let (vocabulary, vocabulary_file) = vocabulary_of(files, vocabulary_file)?;
-                Content::Uci { vocabulary, vocabulary_file, documents: None }
-            }
-            Format::JsonLines => Content::JsonLines,
-            Format::Auto | Format::Text => Content::Text,
+    fn opened(
+        path: &Path,
+        mut lines: Lines,
+        format: Format,
+        files: &UciFiles,
+        given: Given<'_>,
+    ) -> Result<Self> {
+        let format = recognise(path, format, &mut lines)?;
+        let content = if format == Format::Uci {
+            let (vocabulary, vocabulary_file) = vocabulary_of(files, given.vocabulary_file)?;
+            Content::Uci { vocabulary, vocabulary_file, documents: None }
+        } else {
+            given.content(path, format, &mut lines)?
         };
-        Ok(Self::new(path, content, Origin::Once(Some(Box::new(lines)))))
+        let input = Self::new(path, content, Origin::Once(Some(Box::new(lines))));
+        // Parquet is read from its end, so it must be a file.
+        if format == Format::Parquet { input.unpacked() } else { Ok(input) }
+    }
+
+    /// The same as a plain temporary file.
+    fn unpacked(self) -> Result<Self> {
+        self.spool()?;
+        Ok(self)
+    }
+
+    /// From now on the end of the file is not the end. What is not a file has its own end.
+    pub fn follow(&mut self) -> Result<()> {
+        let origin = self.origin.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Origin::File(path) = origin else { return Ok(()) };
+        let path = path.clone();
+        let packed = Lines::new(Source::open(&path)?)?.is_packed();
+        if packed || !matches!(self.content, Content::Text | Content::JsonLines) {
+            let problem = format!("{} can only be read to its end", self.name.display());
+            let advice = "lines of text or JSON, not compressed, can be followed";
+            return Err(Error::setting("--follow", problem, advice));
+        }
+        *origin = Origin::Followed(path);
+        Ok(())
     }
 
     /// The input as messages call it.
@@ -119,7 +197,12 @@ impl Input {
         match self.content {
             Content::Text => Format::Text,
             Content::JsonLines => Format::JsonLines,
+            Content::Table { .. } => Format::Csv,
+            Content::Parquet(_) => Format::Parquet,
             Content::Uci { .. } => Format::Uci,
+            Content::Pairs(PairFormat::LdaC, _) => Format::LdaC,
+            Content::Pairs(PairFormat::Svmlight, _) => Format::Svmlight,
+            Content::MatrixMarket { .. } => Format::MatrixMarket,
         }
     }
 
@@ -136,7 +219,13 @@ impl Input {
         let mut lines = self.lines()?;
         let folder = std::env::temp_dir();
         let failed = |error| Error::io(&folder, "write a temporary file", error);
-        let file = NamedTempFile::new().map_err(failed)?;
+        let mut file = NamedTempFile::new().map_err(failed)?;
+        if matches!(self.content, Content::Parquet(_)) {
+            lines.copy_to(&mut file, &folder)?;
+            *self.origin.lock().unwrap_or_else(PoisonError::into_inner) =
+                Origin::Spooled(file.into_temp_path());
+            return Ok(());
+        }
         // Readers recognise compression by content, so the copy may be smaller than the original.
         let mut packed = zstd::Encoder::new(file, 1).map_err(failed)?;
         lines.copy_to(&mut packed, &folder)?;
@@ -146,20 +235,62 @@ impl Input {
     }
 
     /// Starts reading from the top.
-    pub fn read(&self, tokenizer: &Arc<Tokenizer>, fields: &Arc<Fields>) -> Result<Box<dyn DocumentReader>> {
-        let lines = self.lines()?;
+    pub fn read(
+        &self,
+        tokenizer: &Arc<Tokenizer>,
+        fields: &Arc<Fields>,
+        bad: &Arc<BadRecords>,
+    ) -> Result<Box<dyn DocumentReader>> {
+        let (tokenizer, fields, bad) = (tokenizer.clone(), fields.clone(), bad.clone());
         Ok(match &self.content {
-            Content::Text => Box::new(TextReader::new(lines, tokenizer.clone())),
-            Content::JsonLines => Box::new(JsonLinesReader::new(lines, fields.clone(), tokenizer.clone())),
+            Content::Text => Box::new(TextReader::new(self.lines()?, tokenizer, bad)),
+            Content::JsonLines => Box::new(JsonLinesReader::new(self.lines()?, fields, tokenizer, bad)),
+            Content::Table { delimiter } => {
+                Box::new(TableReader::new(self.lines()?, *delimiter, fields, tokenizer, bad)?)
+            }
+            Content::Parquet(names) => {
+                let names = names.clone();
+                Box::new(ParquetReader::new(&self.name, &self.path()?, fields, tokenizer, names, bad)?)
+            }
             Content::Uci { vocabulary, vocabulary_file, .. } => {
-                Box::new(UciReader::new(lines, vocabulary.clone(), &Place::file(vocabulary_file))?)
+                let place = Place::file(vocabulary_file);
+                Box::new(UciReader::new(self.lines()?, vocabulary.clone(), &place, bad)?)
+            }
+            Content::Pairs(format, names) => {
+                Box::new(PairReader::new(*format, self.lines()?, names.clone(), bad))
+            }
+            Content::MatrixMarket { names, transpose, .. } => {
+                let mut lines = self.lines()?;
+                let (header, entries) = matrix_market::read_header(&mut lines, *transpose)?;
+                if let Some(names) = names.as_ref().filter(|names| names.len() as u64 != header.words) {
+                    return Err(Error::corpus(
+                        lines.file(),
+                        format!("has {} words, but --vocab names {}", header.words, names.len()),
+                        "use the vocabulary file that belongs to it, or --transpose if rows are words",
+                    ));
+                }
+                Box::new(UciReader::with_header(lines, header, entries, names.clone(), bad))
             }
         })
+    }
+
+    /// The file that holds it, which an input that is read by place must have.
+    fn path(&self) -> Result<PathBuf> {
+        match &*self.origin.lock().unwrap_or_else(PoisonError::into_inner) {
+            Origin::File(path) | Origin::Followed(path) => Ok(path.clone()),
+            Origin::Spooled(path) => Ok(path.to_path_buf()),
+            Origin::Once(_) => Err(Error::corpus(
+                Place::file(&self.name),
+                "is not a file",
+                "save it to a file and name the file",
+            )),
+        }
     }
 
     fn lines(&self) -> Result<Lines> {
         match &mut *self.origin.lock().unwrap_or_else(PoisonError::into_inner) {
             Origin::File(path) => Lines::new(Source::open_as(&self.name, path)?),
+            Origin::Followed(path) => Lines::new(Source::follow(&self.name, path)?),
             Origin::Spooled(path) => Lines::new(Source::open_as(&self.name, path)?),
             Origin::Once(lines) => lines.take().map(|lines| *lines).ok_or_else(|| {
                 Error::corpus(
@@ -170,6 +301,41 @@ impl Input {
             }),
         }
     }
+}
+
+/// What the user said beside path and format.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    vocabulary_file: Option<&'a Path>,
+    transpose: bool,
+}
+
+impl Given<'_> {
+    /// What an input of a format that stands alone contains.
+    fn content(self, path: &Path, format: Format, lines: &mut Lines) -> Result<Content> {
+        let names = || self.vocabulary_file.map(Vocabulary::load).transpose();
+        Ok(match format {
+            Format::JsonLines => Content::JsonLines,
+            Format::Csv => {
+                let start = lines.peek(1)?;
+                Content::Table { delimiter: delimiter(&ending(path), start) }
+            }
+            Format::Parquet => Content::Parquet(names()?),
+            Format::Svmlight => Content::Pairs(PairFormat::Svmlight, names()?),
+            Format::LdaC => Content::Pairs(PairFormat::LdaC, names()?),
+            Format::MatrixMarket => {
+                Content::MatrixMarket { names: names()?, transpose: self.transpose, documents: None }
+            }
+            Format::Auto | Format::Text | Format::Uci => Content::Text,
+        })
+    }
+}
+
+/// The ending of a name, without that of a compressed file, in lower case.
+fn ending(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let ending = Path::new(uncompressed(&name)).extension().unwrap_or_default();
+    ending.to_string_lossy().to_lowercase()
 }
 
 /// The format of an opened input, which must not be empty.
@@ -183,16 +349,28 @@ fn recognise(path: &Path, format: Format, lines: &mut Lines) -> Result<Format> {
     if format != Format::Auto {
         return Ok(format);
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let ending = Path::new(uncompressed(&name)).extension().unwrap_or_default();
-    Ok(if is_docword(path) || Header::recognise(start) {
+    let ending = ending(path);
+    Ok(if parquet_table::recognise(start) {
+        Format::Parquet
+    } else if matrix_market::recognise(start) {
+        Format::MatrixMarket
+    } else if is_docword(path) || Header::recognise(start) {
         Format::Uci
-    } else if start.trim_ascii_start().starts_with(b"{")
-        || ["json", "jsonl", "ndjson"].iter().any(|json| ending.eq_ignore_ascii_case(json))
-    {
+    } else if start.trim_ascii_start().starts_with(b"{") || ["json", "jsonl", "ndjson"].contains(&&*ending) {
         Format::JsonLines
+    } else if ["csv", "tsv"].contains(&&*ending) {
+        Format::Csv
     } else {
-        Format::Text
+        let by_name = match ending.as_str() {
+            "svm" | "svmlight" | "libsvm" => Some(PairFormat::Svmlight),
+            "ldac" => Some(PairFormat::LdaC),
+            _ => None,
+        };
+        match by_name.or_else(|| PairFormat::recognise(start)) {
+            Some(PairFormat::Svmlight) => Format::Svmlight,
+            Some(PairFormat::LdaC) => Format::LdaC,
+            None => Format::Text,
+        }
     })
 }
 

@@ -7,11 +7,12 @@ use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::Document;
+use super::bad_records::BadRecords;
 use super::bag::Bag;
 use super::lines::Lines;
 use super::stream::DocumentReader;
 use super::tokenizer::Tokenizer;
-use super::vocabulary::WordIds;
+use super::vocabulary::{NoWords, WordIds};
 use crate::error::{Error, Result};
 
 /// Names of the fields that are read.
@@ -26,20 +27,19 @@ pub(super) struct JsonLinesReader {
     lines: Lines,
     fields: Arc<Fields>,
     tokenizer: Arc<Tokenizer>,
+    bad: Arc<BadRecords>,
     bag: Bag,
 }
 
-/// What is wrong with a line, and what to do about it.
-struct Flaw(String, String);
+/// What is wrong with a line: the kind of flaw, the flaw itself, and what to do about it.
+struct Flaw(&'static str, String, String);
 
 impl JsonLinesReader {
-    pub fn new(lines: Lines, fields: Arc<Fields>, tokenizer: Arc<Tokenizer>) -> Self {
-        Self { lines, fields, tokenizer, bag: Bag::default() }
+    pub fn new(lines: Lines, fields: Arc<Fields>, tokenizer: Arc<Tokenizer>, bad: Arc<BadRecords>) -> Self {
+        Self { lines, fields, tokenizer, bad, bag: Bag::default() }
     }
-}
 
-impl DocumentReader for JsonLinesReader {
-    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+    fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
         loop {
             let Some(line) = self.lines.next_text()? else { return Ok(None) };
             if line.trim_ascii().is_empty() {
@@ -47,7 +47,9 @@ impl DocumentReader for JsonLinesReader {
             }
             self.bag.clear();
             return match read_object(line, &self.fields, &self.tokenizer, &mut self.bag, words) {
-                Err(Flaw(problem, advice)) => Err(Error::corpus(self.lines.place(), problem, advice)),
+                Err(Flaw(kind, problem, advice)) => {
+                    Err(Error::bad_record(self.lines.place(), kind, problem, advice))
+                }
                 Ok(id) => {
                     self.bag.check(|| {
                         let name = id.as_ref().map_or("the document".into(), |id| format!("document `{id}`"));
@@ -58,8 +60,22 @@ impl DocumentReader for JsonLinesReader {
             };
         }
     }
+}
+
+impl DocumentReader for JsonLinesReader {
+    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+        loop {
+            match self.read(words) {
+                Err(error) => self.bad.pass_over(error)?,
+                read => return read,
+            }
+        }
+    }
 
     fn skip(&mut self) -> Result<bool> {
+        if self.bad.are_skipped() {
+            return Ok(self.next(&mut NoWords)?.is_some());
+        }
         while let Some(line) = self.lines.next_bytes()? {
             if !line.trim_ascii().is_empty() {
                 return Ok(true);
@@ -80,6 +96,7 @@ fn read_object(
     if !line.trim_ascii_start().starts_with('{') {
         let value: Value = serde_json::from_str(line).map_err(|error| broken(&error))?;
         return Err(Flaw(
+            "not an object",
             format!("is {}, not a JSON object", kind(&value)),
             "write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}".into(),
         ));
@@ -93,6 +110,7 @@ fn read_object(
             for (at, token) in tokens.iter().enumerate() {
                 let word = ready_made(token).map_err(|problem| {
                     Flaw(
+                        "wrong type of field",
                         format!("token {} of field `{}` {problem}", at + 1, fields.text),
                         "a list of tokens holds strings".into(),
                     )
@@ -104,6 +122,7 @@ fn read_object(
         }
         Some(other) => {
             return Err(Flaw(
+                "wrong type of field",
                 format!("field `{}` is {}, not a string or a list of tokens", fields.text, kind(&other)),
                 "name the field that holds the text with --text-field".into(),
             ));
@@ -115,6 +134,7 @@ fn read_object(
         Some(Value::String(id)) => Ok(Some(id)),
         Some(Value::Number(id)) => Ok(Some(id.to_string())),
         Some(other) => Err(Flaw(
+            "wrong type of field",
             format!("field `{}` is {}, not a string or a number", fields.id, kind(&other)),
             "name the field that holds the document's name with --id-field".into(),
         )),
@@ -132,6 +152,7 @@ fn missing_field(line: &str, field: &str) -> Flaw {
         object.keys().take(20).map(|name| format!("`{}`", name.escape_debug())).collect();
     let present = if present.is_empty() { "none".into() } else { present.join(", ") };
     Flaw(
+        "field missing",
         format!("has no field `{field}` (fields: {present})"),
         "name the field that holds the text with --text-field".into(),
     )
@@ -142,6 +163,7 @@ fn broken(error: &serde_json::Error) -> Flaw {
     // The parser sees one line only, so its own line number would mislead.
     let reason = reason.rfind(" at line ").map_or(reason.as_str(), |at| &reason[..at]);
     Flaw(
+        "not JSON",
         format!("is not valid JSON at column {}: {reason}", error.column()),
         "every line must hold one whole JSON object".into(),
     )
@@ -200,7 +222,7 @@ mod tests {
         let lines = Lines::new(Source::new("in.jsonl".as_ref(), content.as_bytes())?)?;
         let fields = Fields { text: "text".into(), id: "id".into() };
         let tokenizer = Tokenizer { stop_words: StopWords::none(), ..Tokenizer::default() };
-        let mut reader = JsonLinesReader::new(lines, Arc::new(fields), Arc::new(tokenizer));
+        let mut reader = JsonLinesReader::new(lines, Arc::new(fields), Arc::new(tokenizer), Arc::default());
         let mut vocabulary = Vocabulary::new(["cat", "New York"])?;
         let mut documents = Vec::new();
         while let Some(document) = reader.next(&mut vocabulary)? {

@@ -20,6 +20,8 @@ pub(super) struct Lines {
     unread: Range<usize>,
     number: u64,
     longest: usize,
+    /// The rest of a line that was refused for its length is still to come.
+    overlong: bool,
 }
 
 impl Lines {
@@ -29,7 +31,8 @@ impl Lines {
     }
 
     fn with_longest(source: Source, longest: usize) -> Result<Self> {
-        let mut lines = Self { source, block: vec![0; FIRST_BLOCK_BYTES], unread: 0..0, number: 0, longest };
+        let block = vec![0; FIRST_BLOCK_BYTES];
+        let mut lines = Self { source, block, unread: 0..0, number: 0, longest, overlong: false };
         let start = lines.peek(3)?;
         if start.starts_with(b"\xef\xbb\xbf") {
             lines.unread.start += 3;
@@ -64,8 +67,9 @@ impl Lines {
         let Some(range) = self.next_range()? else { return Ok(None) };
         match std::str::from_utf8(&self.block[range]) {
             Ok(text) => Ok(Some(text)),
-            Err(error) => Err(Error::corpus(
+            Err(error) => Err(Error::bad_record(
                 self.place(),
+                "not UTF-8",
                 format!("is not UTF-8 text at byte {} of the line", error.valid_up_to() + 1),
                 "convert the file to UTF-8, for example with `iconv`",
             )),
@@ -76,6 +80,17 @@ impl Lines {
     pub fn peek(&mut self, bytes: usize) -> Result<&[u8]> {
         while self.unread.len() < bytes && self.read_more()? {}
         Ok(&self.block[self.unread.clone()])
+    }
+
+    /// Some of the bytes that have not been handed out, for readers with another idea of lines; 0 at the end.
+    pub fn read(&mut self, into: &mut [u8]) -> Result<usize> {
+        if self.unread.is_empty() && !self.read_more()? {
+            return Ok(0);
+        }
+        let size = into.len().min(self.unread.len());
+        into[..size].copy_from_slice(&self.block[self.unread.start..][..size]);
+        self.unread.start += size;
+        Ok(size)
     }
 
     /// Writes all that has not been handed out to `out`; `written` names it if it cannot be written.
@@ -90,6 +105,11 @@ impl Lines {
         }
     }
 
+    /// Whether the input is compressed.
+    pub fn is_packed(&self) -> bool {
+        self.source.is_packed()
+    }
+
     /// The line handed out last.
     pub fn place(&self) -> Place {
         Place::line(self.source.name(), self.number)
@@ -102,14 +122,19 @@ impl Lines {
 
     #[inline]
     fn next_range(&mut self) -> Result<Option<Range<usize>>> {
+        if self.overlong {
+            self.drop_line()?;
+        }
         let mut searched = 0;
         loop {
             let unread = &self.block[self.unread.clone()];
             let end = unread[searched..].iter().position(|&byte| byte == b'\n').map(|at| searched + at);
             searched = unread.len();
             if end.unwrap_or(searched) > self.longest {
-                return Err(Error::corpus(
+                self.overlong = true;
+                return Err(Error::bad_record(
                     Place::line(self.source.name(), self.number + 1),
+                    "line too long",
                     format!("the line is longer than {} bytes", self.longest),
                     "check that this is the right file, or split the document",
                 ));
@@ -119,6 +144,24 @@ impl Lines {
             }
             if !self.read_more()? {
                 return Ok((searched > 0).then(|| self.hand_out(searched, 0)));
+            }
+        }
+    }
+
+    /// Passes over the rest of a line without holding it.
+    #[cold]
+    fn drop_line(&mut self) -> Result<()> {
+        self.overlong = false;
+        self.number += 1;
+        loop {
+            let unread = &self.block[self.unread.clone()];
+            if let Some(end) = unread.iter().position(|&byte| byte == b'\n') {
+                self.unread.start += end + 1;
+                return Ok(());
+            }
+            self.unread = 0..0;
+            if !self.read_more()? {
+                return Ok(());
             }
         }
     }
@@ -210,6 +253,21 @@ mod tests {
         assert!(lines.block.capacity() <= (1 << 20) + 2);
         assert!(super::tests::lines(b"12345\n", 3, 5).is_ok());
         assert!(super::tests::lines(b"123456\n", 3, 5).is_err());
+    }
+
+    #[test]
+    fn reading_goes_on_after_a_line_beyond_the_limit() {
+        for chunk in [1, 3, 100] {
+            let source =
+                Source::new(Path::new("in"), Trickle::new(b"a\n1234567\nb\n12345678", chunk)).unwrap();
+            let mut lines = Lines::with_longest(source, 5).unwrap();
+            assert_eq!(lines.next_text().unwrap(), Some("a"));
+            assert!(lines.next_text().is_err());
+            assert_eq!(lines.next_text().unwrap(), Some("b"));
+            assert_eq!(lines.place().line, Some(3));
+            assert!(lines.next_text().is_err());
+            assert_eq!(lines.next_text().unwrap(), None);
+        }
     }
 
     #[test]

@@ -4,9 +4,13 @@
 //! the length of the stream.
 
 // Bytes to lines.
+mod follow;
+
 mod source;
 
 mod lines;
+
+mod bad_records;
 
 // Text to numbered words.
 mod tokenizer;
@@ -17,12 +21,26 @@ mod vocabulary;
 
 mod word_counts;
 
+mod open_vocabulary;
+
 // Lines to documents, by format.
 mod bag;
 
 mod text;
 
 mod json_lines;
+
+mod table;
+
+mod parquet_table;
+
+mod numbers;
+
+mod numbered_words;
+
+mod sparse_lines;
+
+mod matrix_market;
 
 mod uci;
 
@@ -43,6 +61,7 @@ mod uci_writer;
 pub use stop_words::StopWords;
 pub use tokenizer::Tokenizer;
 
+pub use open_vocabulary::{NewWords, OpenRule, OpenState, OpenVocabulary, Usage};
 pub use vocabulary::Vocabulary;
 pub use word_counts::{VocabularyCounter, VocabularyLimits};
 

@@ -1,18 +1,21 @@
 //! From what the user names to documents: the face of this module.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use super::Corpus;
+use super::bad_records::BadRecords;
 use super::input::{Content, Input};
 use super::json_lines::Fields;
+use super::open_vocabulary::OpenVocabulary;
 use super::source::is_stdin;
-use super::stream::{Documents, Selection, Stream};
+use super::stream::{Documents, Numbering, Selection, Stream};
 use super::tokenizer::Tokenizer;
 use super::vocabulary::{Vocabulary, WordIds};
 use super::word_counts::{VocabularyCounter, VocabularyLimits};
@@ -34,13 +37,39 @@ pub enum Format {
     /// One JSON object a line.
     #[serde(rename = "jsonl")]
     JsonLines,
+    /// A table with names of columns in its first record, separated by commas or tabs.
+    #[serde(rename = "csv")]
+    Csv,
+    /// A Parquet file with a column of text, of lists of tokens, or of lists of word ids.
+    #[serde(rename = "parquet")]
+    Parquet,
     /// Bag of words as UCI distributes it.
     #[serde(rename = "uci")]
     Uci,
+    /// `label word:count ...`, one document a line.
+    #[serde(rename = "svmlight")]
+    Svmlight,
+    /// Sparse matrix in the Matrix Market format.
+    #[serde(rename = "mm")]
+    MatrixMarket,
+    /// `pairs word:count ...`, one document a line.
+    #[serde(rename = "ldac")]
+    LdaC,
 }
 
 impl Format {
-    const ALL: [Self; 4] = [Self::Auto, Self::Text, Self::JsonLines, Self::Uci];
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Auto,
+        Self::Text,
+        Self::JsonLines,
+        Self::Csv,
+        Self::Parquet,
+        Self::Uci,
+        Self::Svmlight,
+        Self::MatrixMarket,
+        Self::LdaC,
+    ];
 
     /// The name used on the command line.
     pub fn name(self) -> &'static str {
@@ -48,8 +77,18 @@ impl Format {
             Self::Auto => "auto",
             Self::Text => "text",
             Self::JsonLines => "jsonl",
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
             Self::Uci => "uci",
+            Self::Svmlight => "svmlight",
+            Self::MatrixMarket => "mm",
+            Self::LdaC => "ldac",
         }
+    }
+
+    /// Whether it may hold text that must be cut into words.
+    pub fn has_text(self) -> bool {
+        matches!(self, Self::Auto | Self::Text | Self::JsonLines | Self::Csv | Self::Parquet)
     }
 }
 
@@ -64,23 +103,28 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-            Error::setting("--format", format!("`{name}` is not a format"), "use auto, text, jsonl or uci")
+            Error::setting(
+                "--format",
+                format!("`{name}` is not a format"),
+                "use auto, text, jsonl, csv, parquet, uci, svmlight, mm or ldac",
+            )
         })
     }
 }
 
 /// What to read, as the user says it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Inputs {
-    /// Files, folders and prefixes of UCI corpora, or `-` for standard input; read in this order.
+    /// Files, patterns such as `*.jsonl`, folders and prefixes of UCI corpora, or `-` for standard input; read in this
+    /// order, and the files of a pattern in the order of their names.
     pub paths: Vec<PathBuf>,
     /// The format of all of them.
     pub format: Format,
-    /// The words to use, one a line; also the words of UCI counts that have no `vocab.txt` beside them.
+    /// The words to use, one a line; also the names of the words of formats that number them.
     pub vocabulary_file: Option<PathBuf>,
-    /// The JSON field that holds the text, or a list of tokens.
+    /// The JSON field or the column that holds the text, or a list of tokens.
     pub text_field: String,
-    /// The JSON field that holds the name of the document; it may be missing.
+    /// The JSON field or the column that holds the name of the document; it may be missing.
     pub id_field: String,
     /// How text is cut into words.
     pub tokenizer: Tokenizer,
@@ -88,6 +132,12 @@ pub struct Inputs {
     pub skip: u64,
     /// Documents to read after that; all if not given.
     pub limit: Option<u64>,
+    /// Whether records that cannot be read are passed over and counted instead of refused.
+    pub skip_bad: bool,
+    /// Whether the rows of a Matrix Market file are words and its columns documents.
+    pub transpose: bool,
+    /// Whether the last input, if it is a file, is read on as it grows, without end.
+    pub follow: bool,
 }
 
 impl Default for Inputs {
@@ -101,6 +151,9 @@ impl Default for Inputs {
             tokenizer: Tokenizer::default(),
             skip: 0,
             limit: None,
+            skip_bad: false,
+            transpose: false,
+            follow: false,
         }
     }
 }
@@ -127,23 +180,39 @@ impl Inputs {
             return Err(Error::setting("--limit-docs", "0 documents would be read", "use at least 1"));
         }
         let vocabulary_file = self.vocabulary_file.as_deref();
-        let inputs = self
-            .paths
+        let paths = self.paths.iter().map(|path| expand(path)).collect::<Result<Vec<_>>>()?.concat();
+        let mut inputs = paths
             .iter()
-            .map(|path| Input::resolve(path, self.format, vocabulary_file))
+            .map(|path| Input::resolve(path, self.format, vocabulary_file, self.transpose))
             .collect::<Result<Vec<_>>>()?;
+        if let Some(last) = inputs.last_mut().filter(|_| self.follow) {
+            last.follow()?;
+        }
+        Ok(self.selected(inputs))
+    }
+
+    /// The same for one input that is in memory; `paths` are not looked at.
+    pub fn resolve_bytes(self, bytes: Vec<u8>) -> Result<ResolvedInputs> {
+        self.tokenizer.check()?;
+        let input = Input::in_memory(bytes, self.format, self.vocabulary_file.as_deref(), self.transpose)?;
+        Ok(self.selected(vec![input]))
+    }
+
+    fn selected(self, inputs: Vec<Input>) -> ResolvedInputs {
         let selection = Selection {
             inputs: Arc::new(inputs),
             tokenizer: Arc::new(self.tokenizer),
             fields: Arc::new(Fields { text: self.text_field, id: self.id_field }),
+            bad: Arc::new(BadRecords::new(self.skip_bad)),
             skip: self.skip,
             limit: self.limit,
         };
-        Ok(ResolvedInputs { selection: Arc::new(selection), vocabulary_file: self.vocabulary_file })
+        ResolvedInputs { selection: Arc::new(selection), vocabulary_file: self.vocabulary_file }
     }
 }
 
-/// Inputs that exist and whose formats are known.
+/// Inputs that exist and whose formats are known. Copies share what is spooled.
+#[derive(Clone)]
 pub struct ResolvedInputs {
     selection: Arc<Selection>,
     vocabulary_file: Option<PathBuf>,
@@ -158,11 +227,12 @@ impl ResolvedInputs {
     /// The same inputs with another range of documents; what is spooled is spooled for both.
     #[must_use]
     pub fn range(&self, skip: u64, limit: Option<u64>) -> Self {
-        let Selection { inputs, tokenizer, fields, .. } = &*self.selection;
+        let Selection { inputs, tokenizer, fields, bad, .. } = &*self.selection;
         let selection = Selection {
             inputs: inputs.clone(),
             tokenizer: tokenizer.clone(),
             fields: fields.clone(),
+            bad: bad.clone(),
             skip,
             limit,
         };
@@ -178,6 +248,12 @@ impl ResolvedInputs {
     /// would read what cannot be read again.
     pub fn needs_spooling(&self, limits: &VocabularyLimits) -> bool {
         self.is_read_once() && self.must_be_counted(limits)
+    }
+
+    /// Whether words would have to be counted before learning.
+    pub fn must_be_counted(&self, limits: &VocabularyLimits) -> bool {
+        let known = self.vocabulary_file.is_some() || self.formats().all(|(_, format)| format == Format::Uci);
+        !(known && limits.keep_all())
     }
 
     /// Copies what can be read only once into temporary files, which live as long as this value and the
@@ -201,21 +277,30 @@ impl ResolvedInputs {
     /// The chosen documents, their words numbered by `vocabulary`. Words are matched by spelling in all
     /// formats; those that it does not have are only counted.
     pub fn documents(&self, vocabulary: &Vocabulary) -> Box<dyn Corpus> {
-        Box::new(Documents::new(Stream::new(self.selection.clone()), vocabulary.clone()))
+        let numbering = Numbering::Fixed(vocabulary.clone());
+        Box::new(Documents::new(Stream::new(self.selection.clone()), numbering))
+    }
+
+    /// The same with a vocabulary that new words enter. It is locked while a document is read.
+    pub fn documents_entering(&self, vocabulary: &Arc<Mutex<OpenVocabulary>>) -> Box<dyn Corpus> {
+        let numbering = Numbering::Open(vocabulary.clone());
+        Box::new(Documents::new(Stream::new(self.selection.clone()), numbering))
+    }
+
+    /// Records that were passed over since the inputs were last opened, by the kind of flaw.
+    pub fn bad_records(&self) -> BTreeMap<&'static str, u64> {
+        self.selection.bad.counts()
     }
 
     /// How many documents will come, if the inputs say so themselves.
     pub fn expected_documents(&self) -> Option<u64> {
         let total = self.selection.inputs.iter().try_fold(0_u64, |total, input| match input.content() {
-            Content::Uci { documents, .. } => Some(total.saturating_add((*documents)?)),
+            Content::Uci { documents, .. } | Content::MatrixMarket { documents, .. } => {
+                Some(total.saturating_add((*documents)?))
+            }
             _ => None,
         })?;
         Some(total.saturating_sub(self.selection.skip).min(self.selection.limit.unwrap_or(u64::MAX)))
-    }
-
-    fn must_be_counted(&self, limits: &VocabularyLimits) -> bool {
-        let known = self.vocabulary_file.is_some() || self.formats().all(|(_, format)| format == Format::Uci);
-        !(known && limits.keep_all())
     }
 
     /// The words of all count files, in the order of the files.
@@ -259,6 +344,21 @@ impl ResolvedInputs {
         progress(documents);
         words.counter.finish(limits)
     }
+}
+
+/// The files that a pattern stands for, by name; anything else is a path as it is.
+fn expand(path: &Path) -> Result<Vec<PathBuf>> {
+    let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']) && !path.exists());
+    let Some(pattern) = pattern else { return Ok(vec![path.to_path_buf()]) };
+    let refuse = |problem: String| Error::setting("INPUT", problem, "check the pattern, or name the files");
+    let found =
+        glob::glob(pattern).map_err(|error| refuse(format!("`{pattern}` is not a pattern: {error}")))?;
+    let mut files = Vec::new();
+    for file in found {
+        files.push(file.map_err(|error| Error::io(error.path().to_path_buf(), "open", error.into()))?);
+    }
+    files.sort();
+    if files.is_empty() { Err(refuse(format!("no file is like `{pattern}`"))) } else { Ok(files) }
 }
 
 /// Counts the words of the vocabulary file only, if there is one.

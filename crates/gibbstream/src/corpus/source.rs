@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use liblzma::stream::{CONCATENATED, Stream as XzStream};
 
+use super::follow::Followed;
 use crate::error::{Error, Place, Result};
 
 /// Bytes that decide how an input is compressed.
@@ -81,6 +82,12 @@ impl Source {
         Self::new(name, file)
     }
 
+    /// Opens the file `path` that messages call `name` and that grows.
+    pub fn follow(name: &Path, path: &Path) -> Result<Self> {
+        let followed = Followed::open(path).map_err(|error| Error::io(name, "open", error))?;
+        Ok(Self { name: name.to_path_buf(), reader: Box::new(followed), compression: None })
+    }
+
     /// Wraps any reader, decompressing if its first bytes say so.
     pub fn new(name: &Path, reader: impl Read + Send + 'static) -> Result<Self> {
         let mut reader = BufReader::with_capacity(CHUNK_BYTES, reader);
@@ -110,6 +117,11 @@ impl Source {
     /// The input as the user named it.
     pub fn name(&self) -> &Path {
         &self.name
+    }
+
+    /// Whether it is compressed.
+    pub fn is_packed(&self) -> bool {
+        self.compression.is_some()
     }
 
     /// Reads some bytes (0 at the end); `line` is where the reader is, for messages.

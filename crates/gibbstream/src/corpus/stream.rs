@@ -1,10 +1,12 @@
 //! Several inputs as one stream of documents, from which a range is taken.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Document;
+use super::bad_records::BadRecords;
 use super::input::Input;
 use super::json_lines::Fields;
+use super::open_vocabulary::OpenVocabulary;
 use super::tokenizer::Tokenizer;
 use super::vocabulary::{Vocabulary, WordIds};
 use crate::error::{Error, Place, Result};
@@ -23,6 +25,7 @@ pub(super) struct Selection {
     pub inputs: Arc<Vec<Input>>,
     pub tokenizer: Arc<Tokenizer>,
     pub fields: Arc<Fields>,
+    pub bad: Arc<BadRecords>,
     pub skip: u64,
     pub limit: Option<u64>,
 }
@@ -40,41 +43,77 @@ pub(super) struct Stream {
 
 impl Stream {
     pub fn new(selection: Arc<Selection>) -> Self {
+        selection.bad.restart();
         Self { selection, opened: 0, reader: None, from_input: 0, skipped: 0, handed_out: 0 }
     }
 
     /// The next document, its words numbered by `words`; `None` at the end.
     pub fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
-        while self.selection.limit.is_none_or(|limit| self.handed_out < limit) {
-            let Some(reader) = &mut self.reader else {
-                let Some(input) = self.selection.inputs.get(self.opened) else { return self.end() };
-                self.opened += 1;
-                self.reader = Some(input.read(&self.selection.tokenizer, &self.selection.fields)?);
-                self.from_input = 0;
-                continue;
-            };
-            if self.skipped < self.selection.skip {
-                if reader.skip()? {
-                    self.skipped += 1;
-                    self.from_input += 1;
-                    continue;
-                }
-            } else if let Some(document) = reader.next(words)? {
+        while let Some(reader) = self.reader()? {
+            if let Some(document) = reader.next(words)? {
                 self.handed_out += 1;
                 self.from_input += 1;
                 return Ok(Some(document));
             }
-            if self.from_input == 0 {
-                return Err(no_documents(self.last_place()));
-            }
-            self.reader = None;
+            self.close()?;
         }
         Ok(None)
     }
 
-    fn end(&self) -> Result<Option<Document>> {
-        if self.handed_out > 0 {
+    /// Passes over a document as if it had been handed out; false at the end.
+    pub fn pass_over(&mut self) -> Result<bool> {
+        while let Some(reader) = self.reader()? {
+            if reader.skip()? {
+                self.handed_out += 1;
+                self.from_input += 1;
+                return Ok(true);
+            }
+            self.close()?;
+        }
+        Ok(false)
+    }
+
+    /// The reader of the next chosen document, or of an input that has no more; `None` at the end of all.
+    fn reader(&mut self) -> Result<Option<&mut dyn DocumentReader>> {
+        if self.selection.limit.is_some_and(|limit| self.handed_out >= limit) {
             return Ok(None);
+        }
+        loop {
+            let Some(reader) = &mut self.reader else {
+                let Some(input) = self.selection.inputs.get(self.opened) else {
+                    self.end()?;
+                    return Ok(None);
+                };
+                self.opened += 1;
+                let Selection { tokenizer, fields, bad, .. } = &*self.selection;
+                self.reader = Some(input.read(tokenizer, fields, bad)?);
+                self.from_input = 0;
+                continue;
+            };
+            if self.skipped == self.selection.skip {
+                break;
+            }
+            if reader.skip()? {
+                self.skipped += 1;
+                self.from_input += 1;
+            } else {
+                self.close()?;
+            }
+        }
+        Ok(self.reader.as_mut().map(|reader| &mut **reader as &mut dyn DocumentReader))
+    }
+
+    fn close(&mut self) -> Result<()> {
+        if self.from_input == 0 {
+            return Err(no_documents(self.last_place()));
+        }
+        self.reader = None;
+        Ok(())
+    }
+
+    fn end(&self) -> Result<()> {
+        if self.handed_out > 0 {
+            return Ok(());
         }
         let place =
             if self.selection.inputs.len() == 1 { "the input holds" } else { "the inputs end here and hold" };
@@ -95,15 +134,40 @@ pub(super) fn no_documents(place: Place) -> Error {
     Error::corpus(place, "contains no documents", "check that this is the right file")
 }
 
+/// Where the numbers of words come from.
+pub(super) enum Numbering {
+    Fixed(Vocabulary),
+    /// Shared with whoever cuts the documents into minibatches.
+    Open(Arc<Mutex<OpenVocabulary>>),
+}
+
 /// The stream with the numbers of one vocabulary; it ends after the first error.
 pub(super) struct Documents {
     stream: Option<Stream>,
-    vocabulary: Vocabulary,
+    numbering: Numbering,
 }
 
 impl Documents {
-    pub fn new(stream: Stream, vocabulary: Vocabulary) -> Self {
-        Self { stream: Some(stream), vocabulary }
+    pub fn new(stream: Stream, numbering: Numbering) -> Self {
+        Self { stream: Some(stream), numbering }
+    }
+
+    /// Hands over what a step of the stream gave, and ends after an error or the end.
+    fn step<T>(
+        &mut self,
+        step: impl FnOnce(&mut Stream, &mut dyn WordIds) -> Result<Option<T>>,
+    ) -> Option<Result<T>> {
+        let stream = self.stream.as_mut()?;
+        let given = match &mut self.numbering {
+            Numbering::Fixed(vocabulary) => step(stream, vocabulary),
+            Numbering::Open(vocabulary) => {
+                step(stream, &mut *vocabulary.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+        };
+        if !matches!(given, Ok(Some(_))) {
+            self.stream = None;
+        }
+        given.transpose()
     }
 }
 
@@ -111,11 +175,18 @@ impl Iterator for Documents {
     type Item = Result<Document>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let document = self.stream.as_mut()?.next(&mut self.vocabulary).transpose();
-        if !matches!(document, Some(Ok(_))) {
-            self.stream = None;
+        self.step(|stream, vocabulary| stream.next(vocabulary))
+    }
+
+    /// Passes over documents without looking for their words.
+    fn nth(&mut self, count: usize) -> Option<Self::Item> {
+        for _ in 0..count {
+            match self.step(|stream, _| Ok(stream.pass_over()?.then_some(())))? {
+                Ok(()) => {}
+                Err(error) => return Some(Err(error)),
+            }
         }
-        document
+        self.next()
     }
 }
 
@@ -135,9 +206,11 @@ mod tests {
         let mut vocabulary = Vocabulary::new(["film", "actor", "naïve"]).unwrap();
         let fields = Fields { text: "text".into(), id: "id".into() };
         let mut reader: Box<dyn DocumentReader> = match format {
-            "text" => Box::new(TextReader::new(lines, tokenizer)),
-            "jsonl" => Box::new(JsonLinesReader::new(lines, Arc::new(fields), tokenizer)),
-            _ => Box::new(UciReader::new(lines, vocabulary.clone(), &Place::file("vocab.txt")).unwrap()),
+            "text" => Box::new(TextReader::new(lines, tokenizer, Arc::default())),
+            "jsonl" => Box::new(JsonLinesReader::new(lines, Arc::new(fields), tokenizer, Arc::default())),
+            _ => Box::new(
+                UciReader::new(lines, vocabulary.clone(), &Place::file("vocab.txt"), Arc::default()).unwrap(),
+            ),
         };
         std::iter::from_fn(|| reader.next(&mut vocabulary).unwrap()).collect()
     }

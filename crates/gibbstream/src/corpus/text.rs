@@ -3,28 +3,28 @@
 use std::sync::Arc;
 
 use super::Document;
+use super::bad_records::BadRecords;
 use super::bag::Bag;
 use super::lines::Lines;
 use super::stream::DocumentReader;
 use super::tokenizer::Tokenizer;
-use super::vocabulary::WordIds;
+use super::vocabulary::{NoWords, WordIds};
 use crate::error::Result;
 
 /// Reads plain text.
 pub(super) struct TextReader {
     lines: Lines,
     tokenizer: Arc<Tokenizer>,
+    bad: Arc<BadRecords>,
     bag: Bag,
 }
 
 impl TextReader {
-    pub fn new(lines: Lines, tokenizer: Arc<Tokenizer>) -> Self {
-        Self { lines, tokenizer, bag: Bag::default() }
+    pub fn new(lines: Lines, tokenizer: Arc<Tokenizer>, bad: Arc<BadRecords>) -> Self {
+        Self { lines, tokenizer, bad, bag: Bag::default() }
     }
-}
 
-impl DocumentReader for TextReader {
-    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+    fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
         let bag = &mut self.bag;
         let Some(text) = self.lines.next_text()? else { return Ok(None) };
         bag.clear();
@@ -32,8 +32,22 @@ impl DocumentReader for TextReader {
         bag.check(|| (self.lines.place(), "the document".into()))?;
         Ok(Some(bag.take(None)))
     }
+}
+
+impl DocumentReader for TextReader {
+    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+        loop {
+            match self.read(words) {
+                Err(error) => self.bad.pass_over(error)?,
+                read => return read,
+            }
+        }
+    }
 
     fn skip(&mut self) -> Result<bool> {
+        if self.bad.are_skipped() {
+            return Ok(self.next(&mut NoWords)?.is_some());
+        }
         Ok(self.lines.next_bytes()?.is_some())
     }
 }

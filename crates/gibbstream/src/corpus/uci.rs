@@ -1,10 +1,16 @@
-//! The UCI bag-of-words format: three header lines (documents, words, entries), then `document word count`.
+//! Counts as triplets: the UCI bag-of-words format with three header lines (documents, words, entries) and then
+//! `document word count`, and Matrix Market with another header.
 //!
 //! Ids count from 1 and documents are in order; an id without entries is an empty document.
 
+use std::sync::Arc;
+
 use super::Document;
+use super::bad_records::BadRecords;
 use super::bag::Bag;
 use super::lines::Lines;
+use super::numbered_words::NumberedWords;
+use super::numbers::{count, not_a_number, whole_number};
 use super::stream::DocumentReader;
 use super::vocabulary::{Vocabulary, WordIds};
 use crate::error::{Error, Place, Result};
@@ -12,8 +18,45 @@ use crate::error::{Error, Place, Result};
 const ENTRY: &str = "every line after the header is `document word count`, three whole numbers";
 const COUNTED_FROM_ONE: &str = "ids count from 1; check that this is the docword file, not another format";
 
-/// Marks words of the file that the vocabulary in use does not have.
-const UNKNOWN: u32 = u32::MAX;
+/// How the lines after the header are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entries {
+    /// `document word count`.
+    Uci,
+    /// `row column value`, where rows are documents unless transposed, and the value may be left out.
+    MatrixMarket { transpose: bool, has_values: bool },
+}
+
+impl Entries {
+    /// Document, word and count.
+    #[inline]
+    fn parse(self, line: &[u8]) -> Result<[u64; 3], String> {
+        match self {
+            Self::Uci => whole_numbers(line).ok_or_else(|| explain(line)),
+            Self::MatrixMarket { transpose, has_values } => {
+                let fields: Vec<&[u8]> =
+                    line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect();
+                let (row, column, value): (&[u8], &[u8], &[u8]) = match (&fields[..], has_values) {
+                    (&[row, column, value], true) => (row, column, value),
+                    (&[row, column], false) => (row, column, b"1"),
+                    _ => return Err(format!("the line has {} fields", fields.len())),
+                };
+                let id =
+                    |name: &str, field: &[u8]| whole_number(field).ok_or_else(|| not_a_number(name, field));
+                let (row, column) = (id("the row", row)?, id("the column", column)?);
+                let count = u64::from(count("the count", value)?);
+                Ok(if transpose { [column, row, count] } else { [row, column, count] })
+            }
+        }
+    }
+
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Uci => ENTRY,
+            Self::MatrixMarket { .. } => "every line after the header is `row column count`, whole numbers",
+        }
+    }
+}
 
 /// The three numbers at the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +102,9 @@ struct Entry {
 pub(super) struct UciReader {
     lines: Lines,
     header: Header,
-    vocabulary: Vocabulary,
-    /// From the file's word ids to those in use, made when the first document is asked for.
-    translation: Vec<u32>,
+    entries: Entries,
+    names: NumberedWords,
+    bad: Arc<BadRecords>,
     bag: Bag,
     next: Option<Entry>,
     entries_read: u64,
@@ -70,7 +113,12 @@ pub(super) struct UciReader {
 
 impl UciReader {
     /// Reads the header and compares it with the vocabulary, which `vocabulary_file` is.
-    pub fn new(mut lines: Lines, vocabulary: Vocabulary, vocabulary_file: &Place) -> Result<Self> {
+    pub fn new(
+        mut lines: Lines,
+        vocabulary: Vocabulary,
+        vocabulary_file: &Place,
+        bad: Arc<BadRecords>,
+    ) -> Result<Self> {
         let header = Header::read(&mut lines)?;
         if header.words != vocabulary.len() as u64 {
             return Err(Error::corpus(
@@ -84,16 +132,28 @@ impl UciReader {
                 "use the vocabulary file that belongs to it",
             ));
         }
-        Ok(Self {
+        Ok(Self::with_header(lines, header, Entries::Uci, Some(vocabulary), bad))
+    }
+
+    /// Reads what comes after a header.
+    pub fn with_header(
+        lines: Lines,
+        header: Header,
+        entries: Entries,
+        names: Option<Vocabulary>,
+        bad: Arc<BadRecords>,
+    ) -> Self {
+        Self {
             lines,
             header,
-            vocabulary,
-            translation: Vec::new(),
+            entries,
+            names: NumberedWords::new(names, 1),
+            bad,
             bag: Bag::default(),
             next: None,
             entries_read: 0,
             documents_read: 0,
-        })
+        }
     }
 
     /// What the header says.
@@ -101,8 +161,8 @@ impl UciReader {
         self.header
     }
 
-    /// Collects the entries of the next document into the bag; false after the last document.
-    fn collect(&mut self, translation: &[u32]) -> Result<bool> {
+    /// Collects the entries of the next document into the bag, or only passes over them; false after the last.
+    fn collect(&mut self, mut words: Option<&mut dyn WordIds>) -> Result<bool> {
         if self.documents_read == 0 {
             self.next = self.read_entry()?;
         }
@@ -112,7 +172,7 @@ impl UciReader {
         self.documents_read += 1;
         self.bag.clear();
         while let Some(entry) = self.next.filter(|entry| entry.document == self.documents_read) {
-            let word = translation.get(entry.word as usize - 1).copied().filter(|&word| word != UNKNOWN);
+            let word = words.as_deref_mut().and_then(|words| self.names.id(entry.word, words));
             self.bag.add(word, entry.count);
             self.bag.check(|| (self.lines.place(), format!("document {}", entry.document)))?;
             self.next = self.read_entry()?;
@@ -120,13 +180,22 @@ impl UciReader {
         Ok(true)
     }
 
-    #[inline]
     fn read_entry(&mut self) -> Result<Option<Entry>> {
+        loop {
+            match self.read_line() {
+                Err(error) => self.bad.pass_over(error)?,
+                read => return read,
+            }
+        }
+    }
+
+    #[inline]
+    fn read_line(&mut self) -> Result<Option<Entry>> {
         let finished = self.entries_read == self.header.entries;
         let Some(line) = self.lines.next_filled()? else {
             return if finished { Ok(None) } else { Err(self.too_few_entries()) };
         };
-        let numbers = whole_numbers(line).ok_or_else(|| explain(line));
+        let numbers = self.entries.parse(line);
         if finished {
             return Err(self.refuse(
                 format!("there are more entries than the {} that the header promises", self.header.entries),
@@ -134,7 +203,9 @@ impl UciReader {
             ));
         }
         self.entries_read += 1;
-        let [document, word, count] = numbers.map_err(|problem| self.refuse(problem, ENTRY))?;
+        let [document, word, count] = numbers.map_err(|problem| {
+            Error::bad_record(self.lines.place(), "not three numbers", problem, self.entries.advice())
+        })?;
         self.check_entry(document, word, count)?;
         Ok(Some(Entry { document, word, count: count as u32 }))
     }
@@ -151,31 +222,34 @@ impl UciReader {
         {
             return Ok(());
         }
-        let (problem, advice) = if document == 0 {
-            ("document id 0".into(), COUNTED_FROM_ONE)
+        let (kind, problem, advice) = if document == 0 {
+            ("document out of range", "document id 0".into(), COUNTED_FROM_ONE)
         } else if document > documents {
             (
+                "document out of range",
                 format!("document id {document}, but the header promises only {documents} documents"),
                 "the header does not belong to this file, or the file was changed by hand",
             )
         } else if !in_order {
             (
+                "documents out of order",
                 format!("unsorted: document id {document} after {}", self.documents_read),
                 "documents must be in order; sort the lines after the header, for example with `sort -n -k1,1 -s`",
             )
         } else if word == 0 {
-            ("word id 0".into(), COUNTED_FROM_ONE)
+            ("word out of range", "word id 0".into(), COUNTED_FROM_ONE)
         } else if word > words {
             (
+                "word out of range",
                 format!("word id {word}, but there are only {words} words"),
                 "the header does not belong to this file, or the file was changed by hand",
             )
         } else if count == 0 {
-            ("the count is 0".into(), "leave out words that do not occur")
+            ("count out of range", "the count is 0".into(), "leave out words that do not occur")
         } else {
-            (format!("the count {count} is too large"), "a count is at most 4294967295")
+            ("count out of range", format!("the count {count} is too large"), "a count is at most 4294967295")
         };
-        Err(self.refuse(problem, advice))
+        Err(Error::bad_record(self.lines.place(), kind, problem, advice))
     }
 
     fn too_few_entries(&self) -> Error {
@@ -195,18 +269,12 @@ impl UciReader {
 
 impl DocumentReader for UciReader {
     fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
-        if self.translation.is_empty() {
-            self.translation =
-                self.vocabulary.words().map(|word| words.lasting_id(word).unwrap_or(UNKNOWN)).collect();
-        }
-        let translation = std::mem::take(&mut self.translation);
-        let more = self.collect(&translation);
-        self.translation = translation;
-        Ok(more?.then(|| self.bag.take(Some(self.documents_read.to_string()))))
+        let more = self.collect(Some(words))?;
+        Ok(more.then(|| self.bag.take(Some(self.documents_read.to_string()))))
     }
 
     fn skip(&mut self) -> Result<bool> {
-        self.collect(&[])
+        self.collect(None)
     }
 }
 
@@ -229,19 +297,6 @@ fn whole_numbers(line: &[u8]) -> Option<[u64; 3]> {
     rest.trim_ascii().is_empty().then_some(numbers)
 }
 
-#[inline]
-fn whole_number(digits: &[u8]) -> Option<u64> {
-    let mut number = 0_u64;
-    for &digit in digits {
-        let digit = digit.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
-    }
-    (!digits.is_empty()).then_some(number)
-}
-
 /// Why a line is not three whole numbers.
 fn explain(line: &[u8]) -> String {
     let fields: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect();
@@ -254,18 +309,4 @@ fn explain(line: &[u8]) -> String {
         .zip(fields)
         .find(|(_, field)| whole_number(field).is_none())
         .map_or_else(|| "the line is not three numbers".into(), |(name, field)| not_a_number(name, field))
-}
-
-fn not_a_number(name: &str, field: &[u8]) -> String {
-    let text: String = String::from_utf8_lossy(field).chars().take(40).flat_map(char::escape_debug).collect();
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if digits(&text) {
-        format!("{name} `{text}` is too large")
-    } else if text.strip_prefix('-').is_some_and(digits) {
-        format!("{name} `{text}` is negative")
-    } else if text.parse::<f64>().is_ok_and(f64::is_finite) {
-        format!("{name} `{text}` is not a whole number")
-    } else {
-        format!("{name} `{text}` is not a number")
-    }
 }

@@ -3,31 +3,63 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lines::Lines;
 use super::source::Source;
 use crate::error::{Error, Result};
+use crate::random::mix;
 
 /// Where readers get the number of a word from.
 pub(super) trait WordIds {
     /// The number of `word`, if it has one.
     fn id(&mut self, word: &str) -> Option<u32>;
 
-    /// The same, for readers that keep the number for later documents.
+    /// Whether a word has the same number for ever, so that readers may keep it.
+    fn keeps_ids(&self) -> bool {
+        true
+    }
+
+    /// The same as [`id`](Self::id), for readers that keep the number for later documents.
     fn lasting_id(&mut self, word: &str) -> Option<u32> {
         self.id(word)
     }
 }
 
+/// Knows no word: for reading without keeping anything.
+pub(super) struct NoWords;
+
+impl WordIds for NoWords {
+    fn id(&mut self, _: &str) -> Option<u32> {
+        None
+    }
+
+    /// Nobody should remember that it knew nothing.
+    fn keeps_ids(&self) -> bool {
+        false
+    }
+}
+
 /// Words numbered from 0. Copies share their memory.
 #[derive(Clone)]
-pub struct Vocabulary(Arc<Words>);
+pub struct Vocabulary(Arc<Places>);
 
 #[derive(Default)]
-struct Words {
+struct Places {
     words: Vec<Arc<str>>,
     ids: FxHashMap<Arc<str>, u32>,
+    /// Places without a word; what stands there begins with `#`.
+    free: FxHashSet<u32>,
+    /// Places are found by hashing, and so many bits of the hash are used.
+    hash_bits: Option<u32>,
+}
+
+/// The place of a word among 2^bits: FNV-1a, and its bits mixed. Models depend on it, so it never changes.
+pub(super) fn bucket(word: &str, bits: u32) -> u32 {
+    let hash = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    (mix(hash) >> (64 - bits)) as u32
 }
 
 /// Why a list of words is not a vocabulary; positions count from 0.
@@ -106,13 +138,41 @@ impl Vocabulary {
                 return Err((word.clone(), Flaw::Repeated(at, first as usize)));
             }
         }
-        Ok(Self(Arc::new(Words { words, ids })))
+        Ok(Self(Arc::new(Places { words, ids, ..Places::default() })))
+    }
+
+    /// Words by place, some of which may be free; with `hash_bits`, words are found by hashing.
+    pub(crate) fn with_free_places(places: Vec<Option<Arc<str>>>, hash_bits: Option<u32>) -> Self {
+        let mut words = Places { hash_bits, ..Places::default() };
+        for (place, word) in places.into_iter().enumerate() {
+            let place = place as u32;
+            match &word {
+                None => drop(words.free.insert(place)),
+                Some(word) if hash_bits.is_none() => drop(words.ids.insert(word.clone(), place)),
+                Some(_) => {}
+            }
+            words.words.push(word.unwrap_or_else(|| format!("#{place}").into()));
+        }
+        Self(Arc::new(words))
+    }
+
+    /// The word of a place; `None` if the place is free.
+    pub(crate) fn known(&self, place: u32) -> Option<Arc<str>> {
+        (!self.0.free.contains(&place)).then(|| self.0.words[place as usize].clone())
+    }
+
+    /// Whether words are found by hashing, so that every word has a place.
+    pub fn is_hashed(&self) -> bool {
+        self.0.hash_bits.is_some()
     }
 
     /// The number of a word.
     #[inline]
     pub fn id(&self, word: &str) -> Option<u32> {
-        self.0.ids.get(word).copied()
+        match self.0.hash_bits {
+            Some(bits) => Some(bucket(word, bits)),
+            None => self.0.ids.get(word).copied(),
+        }
     }
 
     /// The word with a number, which must be below [`len`](Self::len).
@@ -144,7 +204,8 @@ impl WordIds for Vocabulary {
 
 impl PartialEq for Vocabulary {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0.words == other.0.words
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.0.words == other.0.words && self.0.hash_bits == other.0.hash_bits)
     }
 }
 

@@ -219,6 +219,34 @@ impl TopicStats {
         self.touched = None;
     }
 
+    /// Adds words without counts, until there are `words` of them.
+    pub fn grow(&mut self, words: usize) {
+        self.scaled.resize(words * self.topics, 0.0);
+        if let Some(average) = &mut self.average {
+            // The offsets of earlier updates went to the words that were there.
+            let row: Vec<f64> = average.offsets.iter().map(|offset| -offset).collect();
+            while average.settled.len() < words * self.topics {
+                average.settled.extend(&row);
+            }
+        }
+    }
+
+    /// Takes away all counts of some words.
+    pub fn forget(&mut self, words: &[u32]) {
+        for &word in words {
+            let row = word as usize * self.topics..(word as usize + 1) * self.topics;
+            for (total, value) in self.totals.iter_mut().zip(&self.scaled[row.clone()]) {
+                *total = (*total - value).max(0.0);
+            }
+            self.scaled[row.clone()].fill(0.0);
+            if let Some(average) = &mut self.average {
+                for (settled, offset) in average.settled[row].iter_mut().zip(&average.offsets) {
+                    *settled = -offset;
+                }
+            }
+        }
+    }
+
     /// Takes the present probabilities, given by `map`, into the running mean.
     pub fn remember(&mut self, map: &Affine) {
         if let Some(average) = &mut self.average {

@@ -1,4 +1,4 @@
-//! `train --dry-run`: what would be done, and how much memory it takes.
+//! `train --dry-run`: what would be done, how much memory it takes, and how fast it goes.
 
 use super::prepare::Prepared;
 use crate::Outcome;
@@ -6,12 +6,19 @@ use crate::args::General;
 use crate::args::method::Parts;
 use crate::args::train::{Plan, TrainArgs};
 use crate::output::{Output, STRONG, bytes, count};
-use gibbstream::corpus::{Document, Minibatch};
+use gibbstream::corpus::{Document, Minibatch, OpenRule};
+use gibbstream::trainer::{Settings, Trainer};
 use serde_json::json;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// The program itself, and bookkeeping per word of the vocabulary.
-const PROGRAM_BYTES: u64 = 16 << 20;
+const PROGRAM_BYTES: u64 = 12 << 20;
 const BYTES_PER_WORD: u64 = 100;
+
+/// Documents and time that are spent on finding out how fast it goes.
+const TRIAL_DOCUMENTS: usize = 5_000;
+const TRIAL_TIME: Duration = Duration::from_secs(1);
 
 /// Prints the plan.
 pub fn run(
@@ -22,14 +29,13 @@ pub fn run(
     output: &Output,
 ) -> anyhow::Result<Outcome> {
     let settings = &plan.settings;
-    let words_in_minibatch = words_in_minibatch(plan, prepared)?;
-    let table = settings.topics as u64 * 8;
-    let model = settings.vocabulary as u64 * table;
-    // Statistics, their mean, and a copy of the topics for scoring.
-    let copies = 1 + u64::from(settings.method.averaging.is_on()) + u64::from(plan.holdout > 0);
-    // Weights and fresh statistics, and with boosting also their running mean.
-    let tables = words_in_minibatch * table * (2 + u64::from(settings.method.boost));
-    let memory = model * copies + tables + settings.vocabulary as u64 * BYTES_PER_WORD + PROGRAM_BYTES;
+    let sample = Sample::read(plan, prepared)?;
+    let words = plan.open_rule.map_or(settings.vocabulary, OpenRule::most) as u64;
+    let model = words * settings.topics as u64 * 8;
+    let memory = memory(plan, model, words, &sample);
+    let speed = sample.documents_per_second(plan, general)?;
+    let seconds =
+        speed.zip(prepared.documents).map(|(speed, documents)| (documents * plan.passes) as f64 / speed);
     let parts = Parts::from(&settings.method);
     if output.json {
         output.print_json(&json!({
@@ -47,6 +53,8 @@ pub fn run(
             "threads": general.threads,
             "model_bytes": model,
             "memory_bytes": memory,
+            "documents_per_second": speed,
+            "expected_seconds": seconds,
         }))?;
         return Ok(Outcome::Done);
     }
@@ -60,7 +68,8 @@ pub fn run(
          \x20 documents   {documents}, in {} of {}; {} kept aside\n\
          \x20 threads     {}\n\
          \x20 model       {}\n\
-         \x20 memory      about {}\n",
+         \x20 memory      about {}\n\
+         \x20 speed       {}\n",
         settings.name,
         parts.local,
         parts.sweeps,
@@ -78,17 +87,83 @@ pub fn run(
         general.threads,
         bytes(model),
         bytes(memory),
+        show_speed(speed, seconds),
     ))?;
     Ok(Outcome::Done)
 }
 
-/// Distinct words of the first minibatch; all words if it cannot be read without being used up.
-fn words_in_minibatch(plan: &Plan, prepared: &Prepared) -> gibbstream::Result<u64> {
-    if prepared.inputs.is_read_once() || plan.settings.method.whole_corpus {
-        return Ok(plan.settings.vocabulary as u64);
+fn show_speed(speed: Option<f64>, seconds: Option<f64>) -> String {
+    let Some(speed) = speed else { return "unknown, because the input can be read only once".into() };
+    let time = seconds.map_or(String::new(), |seconds| format!(", so about {seconds:.0} seconds in all"));
+    format!("about {} documents per second at first{time}", count(speed as u64))
+}
+
+/// Bytes that training will take at most; reading far more documents does not change it.
+fn memory(plan: &Plan, model: u64, words: u64, sample: &Sample) -> u64 {
+    let method = &plan.settings.method;
+    let (topics, boost) = (plan.settings.topics as u64, u64::from(method.boost));
+    // Statistics, their mean, and a copy of the topics for scoring.
+    let copies = 1 + u64::from(method.averaging.is_on()) + u64::from(plan.holdout > 0);
+    // Weights and fresh statistics of the words of a minibatch, and with boosting also their running mean.
+    let tables = sample.distinct_words(plan).unwrap_or(words) * topics * 8 * (2 + boost);
+    // What local inference keeps of a document: its words in the topics that it can use.
+    let of_document = |document: &Document| document.words.len() as u64 * document.tokens().min(topics) * 8;
+    let first = sample.documents.iter().take(plan.settings.batch);
+    let local = first.map(of_document).sum::<u64>() * (1 + boost);
+    model * copies + tables + local + words * BYTES_PER_WORD + PROGRAM_BYTES
+}
+
+/// Some documents from the beginning; none if they cannot be read without being used up.
+struct Sample {
+    documents: Vec<Document>,
+}
+
+impl Sample {
+    fn read(plan: &Plan, prepared: &Prepared) -> gibbstream::Result<Self> {
+        if prepared.inputs.is_read_once() {
+            return Ok(Self { documents: Vec::new() });
+        }
+        let documents = match &prepared.open {
+            Some(open) => prepared.inputs.documents_entering(&Arc::new(Mutex::new(open.clone()))),
+            None => prepared.inputs.documents(&prepared.vocabulary),
+        };
+        let most = if plan.settings.method.whole_corpus || plan.inputs.follow { 0 } else { TRIAL_DOCUMENTS };
+        let documents = documents.skip(plan.holdout).take(most.max(plan.settings.batch));
+        Ok(Self { documents: documents.collect::<gibbstream::Result<_>>()? })
     }
-    let documents = prepared.inputs.documents(&prepared.vocabulary);
-    let first: Vec<Document> =
-        documents.skip(plan.holdout).take(plan.settings.batch).collect::<gibbstream::Result<_>>()?;
-    Ok(Minibatch::new(&first, 0, 0).words().len() as u64)
+
+    /// Distinct words of a minibatch, if that is known.
+    fn distinct_words(&self, plan: &Plan) -> Option<u64> {
+        let first = &self.documents[..plan.settings.batch.min(self.documents.len())];
+        let known = !first.is_empty() && !plan.settings.method.whole_corpus;
+        known.then(|| Minibatch::new(first, 0, 0).words().len() as u64)
+    }
+
+    /// Learns from the sample for a moment and forgets it again. Words that it does not contain are left out, so that
+    /// this needs no table of the full size.
+    fn documents_per_second(&self, plan: &Plan, general: &General) -> gibbstream::Result<Option<f64>> {
+        if self.documents.is_empty() || plan.settings.method.whole_corpus {
+            return Ok(None);
+        }
+        let all = Minibatch::new(&self.documents, 0, 0);
+        let words = all.words();
+        let renumber = |document: &Document| {
+            let place =
+                |&(word, count): &(u32, u32)| (words.partition_point(|&other| other < word) as u32, count);
+            Document { words: document.words.iter().map(place).collect(), ..Document::default() }
+        };
+        let documents: Vec<Document> = self.documents.iter().map(renumber).collect();
+        let method = plan.settings.method.with_population(documents.len() as f64);
+        let settings = Settings { vocabulary: words.len().max(1), method, ..plan.settings.clone() };
+        let mut trainer = Trainer::new(settings, general.threads)?;
+        let (started, mut learnt) = (Instant::now(), 0);
+        for some in documents.chunks(plan.settings.batch) {
+            trainer.partial_fit(&Minibatch::new(some, learnt, 0))?;
+            learnt += some.len() as u64;
+            if started.elapsed() >= TRIAL_TIME {
+                break;
+            }
+        }
+        Ok(Some(learnt as f64 / started.elapsed().as_secs_f64()))
+    }
 }

@@ -2,7 +2,8 @@
 
 use crate::measure::Cost;
 use crate::output::count;
-use gibbstream::corpus::Document;
+use crate::stream::Aside;
+use gibbstream::corpus::{Document, OpenVocabulary, count_words};
 use gibbstream::evaluation::{Evaluation, Score, Scorer, Unigram};
 use gibbstream::random::Seed;
 use gibbstream::trainer::Trainer;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 /// The documents, and how they are scored.
 pub struct HeldOut {
-    pub documents: Vec<Document>,
+    pub aside: Aside,
     pub seed: Seed,
     pub threads: usize,
 }
@@ -33,13 +34,17 @@ pub struct Measured {
 }
 
 impl HeldOut {
-    /// Scores the documents; `None` before the first update.
-    pub fn measure(&self, trainer: &Trainer, cost: Cost) -> gibbstream::Result<Option<Measured>> {
+    /// Scores the documents; `None` before the first update. `open` is the vocabulary if it is not fixed.
+    pub fn measure(
+        &self,
+        trainer: &Trainer,
+        open: Option<&OpenVocabulary>,
+        cost: Cost,
+    ) -> gibbstream::Result<Option<Measured>> {
         let Some(topics) = trainer.topics() else { return Ok(None) };
         let unigram = Unigram::from_counts(trainer.word_counts().to_vec());
         let evaluation = Evaluation { seed: self.seed, threads: self.threads, ..Evaluation::default() };
-        let score =
-            Scorer::new(evaluation, &topics, &unigram)?.score(self.documents.iter().cloned().map(Ok))?;
+        let score = Scorer::new(evaluation, &topics, &unigram)?.score(self.documents(open).map(Ok))?;
         let clock = trainer.clock();
         Ok(Some(Measured {
             updates: clock.update,
@@ -49,6 +54,30 @@ impl HeldOut {
             score,
         }))
     }
+}
+
+impl HeldOut {
+    /// The documents, their words numbered as in training.
+    fn documents<'a>(&'a self, open: Option<&'a OpenVocabulary>) -> impl Iterator<Item = Document> + 'a {
+        let Aside { documents, words } = &self.aside;
+        let words = words.as_ref().map(OpenVocabulary::vocabulary);
+        documents.iter().map(move |document| match (&words, open) {
+            (Some(words), Some(open)) => renumbered(document, |word| open.find(words.word(word))),
+            _ => document.clone(),
+        })
+    }
+}
+
+fn renumbered(document: &Document, number: impl Fn(u32) -> Option<u32>) -> Document {
+    let mut found = Document { id: document.id.clone(), ..Document::default() };
+    for &(word, count) in &document.words {
+        match number(word) {
+            Some(word) => found.words.push((word, count)),
+            None => found.out_of_vocabulary += u64::from(count),
+        }
+    }
+    found.words = count_words(found.words);
+    found
 }
 
 impl Measured {

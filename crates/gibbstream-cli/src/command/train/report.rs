@@ -1,6 +1,5 @@
 //! What `train` says in the end.
 
-use super::held_out::Measured;
 use crate::args::General;
 use crate::args::train::{Plan, TrainArgs};
 use crate::interrupt::Signal;
@@ -9,6 +8,8 @@ use crate::output::{FAINT, Output, STRONG, count};
 use gibbstream::model_file::TopicModel;
 use gibbstream::trainer::Learnt;
 use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Below so many minibatches the random start still shows.
 const FEW_UPDATES: u64 = 10;
@@ -20,12 +21,14 @@ pub struct Finished<'a> {
     pub model: &'a TopicModel,
     pub hash: &'a str,
     pub cost: Cost,
-    pub evaluations: Vec<Measured>,
+    pub evaluations: &'a [Value],
+    pub unknown_tokens: u64,
+    pub bad_records: BTreeMap<&'static str, u64>,
     pub signal: Option<Signal>,
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+pub struct Report<'a> {
     schema: &'static str,
     model: &'a str,
     method: &'a str,
@@ -33,6 +36,8 @@ struct Report<'a> {
     vocabulary: usize,
     documents: u64,
     tokens: u64,
+    /// Tokens of words that the vocabulary does not have.
+    out_of_vocabulary_tokens: u64,
     updates: u64,
     sweeps: usize,
     seed: u64,
@@ -44,18 +49,21 @@ struct Report<'a> {
     alpha_sum: f64,
     model_hash: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    evaluations: Option<&'a [Measured]>,
+    evaluations: Option<&'a [Value]>,
+    /// Records that were passed over, by the kind of flaw.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    bad_records: BTreeMap<&'static str, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped_by: Option<String>,
     warnings: Vec<String>,
 }
 
 impl Finished<'_> {
-    /// Prints the JSON result, or a summary for people.
-    pub fn print(&self, output: &Output) -> anyhow::Result<()> {
+    /// The JSON result.
+    pub fn report(&self, output: &Output) -> Report<'_> {
         let (learnt, settings) = (&self.model.learnt, &self.model.settings);
         let cpu = self.cost.cpu.as_secs_f64();
-        let report = Report {
+        Report {
             schema: "gibbstream/train/1",
             model: &self.args.model,
             method: &settings.name,
@@ -63,6 +71,7 @@ impl Finished<'_> {
             vocabulary: settings.vocabulary,
             documents: learnt.clock.seen,
             tokens: learnt.tokens,
+            out_of_vocabulary_tokens: self.unknown_tokens,
             updates: learnt.clock.update,
             sweeps: settings.method.sweeps,
             seed: settings.seed.0,
@@ -73,13 +82,15 @@ impl Finished<'_> {
             peak_rss_mib: peak_rss_mib(),
             alpha_sum: learnt.state.alpha.alpha.iter().sum(),
             model_hash: self.hash,
-            evaluations: (!self.evaluations.is_empty()).then_some(&self.evaluations),
+            evaluations: (!self.evaluations.is_empty()).then_some(self.evaluations),
+            bad_records: self.bad_records.clone(),
             stopped_by: self.signal.map(|signal| signal.to_string()),
             warnings: output.warnings(),
-        };
-        if output.json {
-            return output.print_json(&report);
         }
+    }
+
+    /// A summary for people.
+    pub fn summarise(&self, report: &Report<'_>, output: &Output) {
         output.note(format_args!(
             "{STRONG}{} topics{STRONG:#} of {} words from {} documents, {} tokens, in {:.1} s of training",
             report.topics,
@@ -99,7 +110,6 @@ impl Finished<'_> {
             output.note(format_args!("written to {}", out.display()));
             output.note(format_args!("{FAINT}read them with: gibbstream topics {}{FAINT:#}", out.display()));
         }
-        Ok(())
     }
 }
 

@@ -1,0 +1,58 @@
+//! Where and how often a run saves itself.
+
+use gibbstream::{Error, Result};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Checkpoints of a run.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Checkpoints")]
+pub struct CheckpointArgs {
+    /// Folder for checkpoints, from which a run that was killed goes on; the newest three are kept
+    #[arg(long, value_name = "DIR")]
+    pub checkpoint: Option<PathBuf>,
+    /// Time (60s) or minibatches (1000b) between checkpoints [default: 60s]
+    #[arg(long, value_name = "EVERY", value_parser = parse_every)]
+    checkpoint_every: Option<Every>,
+    /// Go on from the newest checkpoint; without one, start afresh
+    #[arg(long)]
+    pub resume: bool,
+}
+
+/// When the next checkpoint is due.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Every {
+    Time(Duration),
+    Minibatches(u64),
+}
+
+impl CheckpointArgs {
+    /// How often, after refusing flags that mean nothing without a folder.
+    pub fn every(&self) -> Result<Every> {
+        let lonely = [("--resume", self.resume), ("--checkpoint-every", self.checkpoint_every.is_some())];
+        if let (None, Some((flag, _))) = (&self.checkpoint, lonely.iter().find(|(_, given)| *given)) {
+            let advice = "name the folder with --checkpoint DIR";
+            return Err(Error::setting(*flag, "there is no folder for checkpoints", advice));
+        }
+        Ok(self.checkpoint_every.unwrap_or(Every::Time(Duration::from_secs(60))))
+    }
+}
+
+fn parse_every(text: &str) -> Result<Every, String> {
+    let split = text.len() - text.chars().last().map_or(0, char::len_utf8);
+    let (number, unit) = text.split_at(split);
+    let advice = "use seconds such as 60s, or minibatches such as 1000b";
+    match unit {
+        "s" => number
+            .parse()
+            .ok()
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+            .map(Every::Time)
+            .ok_or_else(|| advice.into()),
+        "b" => match number.parse() {
+            Ok(minibatches) if minibatches > 0 => Ok(Every::Minibatches(minibatches)),
+            _ => Err(advice.into()),
+        },
+        _ => Err(advice.into()),
+    }
+}

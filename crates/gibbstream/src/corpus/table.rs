@@ -1,0 +1,163 @@
+//! CSV and TSV: a record is a document, columns are found by their names in the first record.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
+
+use super::Document;
+use super::bad_records::BadRecords;
+use super::bag::Bag;
+use super::json_lines::Fields;
+use super::lines::{Lines, MAX_LINE_BYTES};
+use super::stream::DocumentReader;
+use super::tokenizer::Tokenizer;
+use super::vocabulary::{NoWords, WordIds};
+use crate::error::{Error, Place, Result};
+
+/// The character between columns: a tab if the first line has one and the file is not named otherwise.
+pub(super) fn delimiter(ending: &str, start: &[u8]) -> u8 {
+    let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    match ending.to_ascii_lowercase().as_str() {
+        "tsv" => b'\t',
+        "csv" => b',',
+        _ if first.contains(&b'\t') => b'\t',
+        _ => b',',
+    }
+}
+
+/// Hands bytes to the parser, which would hold a record of any length.
+struct Limited {
+    lines: Lines,
+    left: usize,
+    failed: Option<Error>,
+    place: Place,
+}
+
+impl Read for Limited {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            self.failed = Some(Error::corpus(
+                self.place.clone(),
+                format!("the record is longer than {MAX_LINE_BYTES} bytes"),
+                "check that its quotes are closed, or split the document",
+            ));
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let size = into.len().min(self.left);
+        self.lines.read(&mut into[..size]).inspect(|&count| self.left -= count).map_err(|error| {
+            self.failed = Some(error);
+            io::ErrorKind::InvalidData.into()
+        })
+    }
+}
+
+/// Reads the records.
+pub(super) struct TableReader {
+    records: Reader<Limited>,
+    record: ByteRecord,
+    columns: usize,
+    text: usize,
+    id: Option<usize>,
+    fields: Arc<Fields>,
+    tokenizer: Arc<Tokenizer>,
+    bad: Arc<BadRecords>,
+    bag: Bag,
+}
+
+impl TableReader {
+    /// Reads the names of the columns.
+    pub fn new(
+        lines: Lines,
+        delimiter: u8,
+        fields: Arc<Fields>,
+        tokenizer: Arc<Tokenizer>,
+        bad: Arc<BadRecords>,
+    ) -> Result<Self> {
+        let place = Place::line(&lines.file().file, 1);
+        let source = Limited { lines, left: MAX_LINE_BYTES, failed: None, place: place.clone() };
+        // Lengths are compared here, because the parser would not say on which line a short record begins.
+        let mut records =
+            ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(source);
+        let mut names = ByteRecord::new();
+        let found = records.read_byte_record(&mut names);
+        explain(found, &mut records)?;
+        let column = |name: &str| names.iter().position(|column| column == name.as_bytes());
+        let Some(text) = column(&fields.text) else {
+            let shown: Vec<String> =
+                names.iter().take(20).map(|name| format!("`{}`", name.escape_ascii())).collect();
+            return Err(Error::corpus(
+                place,
+                format!("has no column `{}` (columns: {})", fields.text, shown.join(", ")),
+                "name the column that holds the text with --text-field",
+            ));
+        };
+        let (columns, id) = (names.len(), column(&fields.id));
+        let record = ByteRecord::new();
+        Ok(Self { records, record, columns, text, id, fields, tokenizer, bad, bag: Bag::default() })
+    }
+
+    fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+        let line = self.records.position().line();
+        let source = self.records.get_mut();
+        source.left = MAX_LINE_BYTES;
+        source.place.line = Some(line);
+        let found = self.records.read_byte_record(&mut self.record);
+        if !explain(found, &mut self.records)? {
+            return Ok(None);
+        }
+        let begins = self.record.position().map_or(line, csv::Position::line);
+        let place = Place { line: Some(begins), ..self.records.get_ref().place.clone() };
+        if self.record.len() != self.columns {
+            return Err(Error::bad_record(
+                place,
+                "wrong number of fields",
+                format!("the record has {} fields instead of {}", self.record.len(), self.columns),
+                "every record has as many fields as the first; quote fields that contain a separator",
+            ));
+        }
+        let field = |column: usize, name: &str| {
+            std::str::from_utf8(&self.record[column]).map_err(|error| {
+                Error::bad_record(
+                    place.clone(),
+                    "not UTF-8",
+                    format!("column `{name}` is not UTF-8 text at its byte {}", error.valid_up_to() + 1),
+                    "convert the file to UTF-8, for example with `iconv`",
+                )
+            })
+        };
+        let (bag, text) = (&mut self.bag, field(self.text, &self.fields.text)?);
+        let id = self.id.map(|column| field(column, &self.fields.id)).transpose()?.map(str::to_owned);
+        bag.clear();
+        self.tokenizer.tokenize(text, |word| bag.add(words.id(word), 1));
+        bag.check(|| (place.clone(), "the document".into()))?;
+        Ok(Some(bag.take(id.filter(|id| !id.is_empty()))))
+    }
+}
+
+/// What the source said, if it is to blame, instead of what the parser says about it.
+fn explain(found: csv::Result<bool>, records: &mut Reader<Limited>) -> Result<bool> {
+    found.map_err(|error| {
+        let place = records.get_ref().place.clone();
+        match (records.get_mut().failed.take(), error.into_kind()) {
+            (Some(failed), _) => failed,
+            (None, ErrorKind::Io(source)) => Error::io(place.file, "read", source),
+            (None, _) => Error::corpus(place, "is not a table", "check that this is the right file"),
+        }
+    })
+}
+
+impl DocumentReader for TableReader {
+    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+        loop {
+            match self.read(words) {
+                Err(error) => self.bad.pass_over(error)?,
+                read => return read,
+            }
+        }
+    }
+
+    fn skip(&mut self) -> Result<bool> {
+        Ok(self.next(&mut NoWords)?.is_some())
+    }
+}
