@@ -12,7 +12,7 @@ ROOT = HERE.parent.parent
 # What to say about each program: where its settings may hurt it.
 NOTES = {
     "gibbstream": "one pass, alpha learnt",
-    "gibbstream-passes": "the same, up to 10 passes",
+    "gibbstream-small-steps": "many small updates, 5 sweeps, up to 10 passes",
     "gibbstream-5-sweeps": "a quarter of the sweeps",
     "tomotopy": "batch; alpha learnt, eta fixed at 0.01 (its default)",
     "tomotopy-eta-0.1": "the same with eta 0.1",
@@ -29,7 +29,7 @@ NOTES = {
 STYLES = {
     "gibbstream": ("#000000", "", "circle"),
     "gibbstream-5-sweeps": ("#000000", "2 3", "circle"),
-    "gibbstream-passes": ("#000000", "6 3", "circle"),
+    "gibbstream-small-steps": ("#000000", "6 3", "circle"),
     "tomotopy": ("#0072b2", "", "square"),
     "tomotopy-eta-0.1": ("#0072b2", "6 3", "square"),
     "gensim": ("#d55e00", "", "triangle"),

@@ -1,15 +1,26 @@
-//! Throughput of training, evaluation and inference at named sizes, in CPU time: `make bench`.
+//! Throughput of the parts at named sizes, in CPU time: `make bench`. For whole runs of training at sizes of your own,
+//! use `gibbstream bench`.
 //!
 //! Wall-clock time means little on a shared machine, and so does a single figure: compare two builds in one run.
 #![allow(missing_docs)]
 
-use gibbstream::corpus::{Document, Length, Minibatch, Synthetic, Truth};
+use gibbstream::corpus::{
+    Document, Inputs, Length, Minibatch, Synthetic, Truth, Vocabulary, VocabularyLimits, write_uci,
+};
 use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
+use gibbstream::inference::chain::Chain;
 use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::method::Method;
-use gibbstream::random::Seed;
+use gibbstream::model::topics::TopicStats;
+use gibbstream::model::view::TopicView;
+use gibbstream::model_file::TopicModel;
+use gibbstream::random::{Purpose, Seed};
 use gibbstream::trainer::{Settings, Trainer};
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 const LENGTH: u64 = 100;
 const VOCABULARY: usize = 10_000;
@@ -25,13 +36,17 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, cpu_seconds() - start)
 }
 
+fn report(name: &str, amount: f64, seconds: f64, unit: &str) -> Outcome<()> {
+    writeln!(std::io::stdout().lock(), "{name}: {:.2} {unit} per CPU second", amount / seconds)?;
+    Ok(())
+}
+
 fn documents(topics: usize, count: u64) -> gibbstream::Result<Vec<Document>> {
     let truth = Truth::random(topics, VOCABULARY, 0.05, 0.1, Seed(1))?;
     Synthetic::new(truth, Length::Fixed(LENGTH), Seed(2), count)?.collect()
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut out = std::io::stdout().lock();
+fn main() -> Outcome<()> {
     for (method, topics, batch, count) in [
         ("g-oem", 20, 100, 4_000),
         ("g-oem", 128, 100, 4_000),
@@ -41,43 +56,127 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("olda", 128, 100, 2_000),
     ] {
         let documents = documents(topics.min(100), count)?;
-        let batches: Vec<Minibatch> = documents
-            .chunks(batch)
-            .enumerate()
-            .map(|(i, documents)| Minibatch::new(documents, (i * batch) as u64, 0))
-            .collect();
-        let settings = Settings {
-            name: method.to_string(),
-            method: Method::named(method)?.with_population(count as f64),
-            topics,
-            vocabulary: VOCABULARY,
-            batch,
-            seed: Seed(0),
-        };
-        let work = settings.method.sweeps as f64 * (LENGTH * count) as f64;
-        let mut trainer = Trainer::new(settings, 1)?;
-        trainer.partial_fit(&batches[0])?; // the random start is not part of the measure
-        let (result, seconds) =
-            timed(|| batches[1..].iter().try_for_each(|batch| trainer.partial_fit(batch).map(drop)));
-        result?;
-        let speed = work * (batches.len() - 1) as f64 / batches.len() as f64 / seconds / 1e6;
-        writeln!(out, "train/{method},K={topics},batch={batch}: {speed:.2} M token-sweeps per CPU second")?;
+        let trainer = train(method, topics, batch, &documents)?;
         if (method, topics, batch) == ("g-oem", 128, 100) {
-            let topics = trainer.topics().ok_or("nothing learnt")?;
-            let unigram = Unigram::from_counts(trainer.word_counts().to_vec());
-            let scorer = Scorer::new(Evaluation::default(), &topics, &unigram)?;
-            let (score, seconds) = timed(|| scorer.score(documents[..200].iter().cloned().map(Ok)));
-            score?;
-            writeln!(
-                out,
-                "evaluate/smc,K=128,particles=20: {:.1} documents per CPU second",
-                200.0 / seconds
-            )?;
-            let batch = Minibatch::new(&documents[..1_000], 0, 0);
-            let inference = MixtureInference { sweeps: 100, seed: Seed(0) };
-            let (_, seconds) = timed(|| inference.infer(&topics, &batch));
-            writeln!(out, "infer/K=128,sweeps=100: {:.0} documents per CPU second", 1_000.0 / seconds)?;
+            new_documents(&trainer, &documents)?;
+            sampler(&trainer, &documents[..100])?;
+            files(trainer, &documents)?;
         }
     }
-    Ok(())
+    update(128)?;
+    update(1_024)
+}
+
+/// Everything that a minibatch costs; the random start is not part of the measure.
+fn train(method: &str, topics: usize, batch: usize, documents: &[Document]) -> Outcome<Trainer> {
+    let batches: Vec<Minibatch> = documents
+        .chunks(batch)
+        .enumerate()
+        .map(|(i, documents)| Minibatch::new(documents, (i * batch) as u64, 0))
+        .collect();
+    let settings = Settings {
+        name: method.to_string(),
+        method: Method::named(method)?.with_population(documents.len() as f64),
+        topics,
+        vocabulary: VOCABULARY,
+        batch,
+        seed: Seed(0),
+    };
+    let sweeps = settings.method.sweeps as f64;
+    let mut trainer = Trainer::new(settings, 1)?;
+    trainer.partial_fit(&batches[0])?;
+    let (result, seconds) =
+        timed(|| batches[1..].iter().try_for_each(|batch| trainer.partial_fit(batch).map(drop)));
+    result?;
+    let tokens: u64 = batches[1..].iter().map(Minibatch::tokens).sum();
+    let name = format!("train/{method},K={topics},batch={batch}");
+    report(&name, sweeps * tokens as f64 / 1e6, seconds, "million token-sweeps")?;
+    Ok(trainer)
+}
+
+fn new_documents(trainer: &Trainer, documents: &[Document]) -> Outcome<()> {
+    let topics = trainer.topics().ok_or("nothing learnt")?;
+    let unigram = Unigram::from_counts(trainer.word_counts().to_vec());
+    let scorer = Scorer::new(Evaluation::default(), &topics, &unigram)?;
+    let (score, seconds) = timed(|| scorer.score(documents[..200].iter().cloned().map(Ok)));
+    score?;
+    report("evaluate/smc,K=128,particles=20", 200.0, seconds, "documents")?;
+    let batch = Minibatch::new(&documents[..1_000], 0, 0);
+    let inference = MixtureInference { sweeps: 100, seed: Seed(0) };
+    let (_, seconds) = timed(|| inference.infer(&topics, &batch));
+    report("infer/K=128,sweeps=100", 1_000.0, seconds, "documents")
+}
+
+/// Draws alone: the chains of a hundred documents, a hundred sweeps each.
+fn sampler(trainer: &Trainer, documents: &[Document]) -> Outcome<()> {
+    let topics = trainer.topics().ok_or("nothing learnt")?;
+    let batch = Minibatch::new(documents, 0, 0);
+    let mut view = TopicView::for_sampling();
+    topics.view(&batch, &mut view);
+    let mut random = Seed(0).stream(Purpose::Local, [0, 0]);
+    let (mut chain, mut seconds) = (Chain::default(), 0.0);
+    for index in 0..batch.len() {
+        let entries = batch.document(index);
+        chain.reset(&view, entries.iter().map(|entry| entry.word));
+        for (row, entry) in entries.iter().enumerate() {
+            (0..entry.count).for_each(|_| chain.push(&view, row as u32, &mut random));
+        }
+        seconds += timed(|| {
+            for _ in 0..100 {
+                chain.sweep(&view, &mut random);
+                chain.compact();
+            }
+        })
+        .1;
+    }
+    report("sampler/K=128", 100.0 * batch.tokens() as f64 / 1e6, seconds, "million draws")
+}
+
+/// Running counts moved by a minibatch of 5,000 words.
+fn update(topics: usize) -> Outcome<()> {
+    let mut counts = TopicStats::new(topics, vec![1.0; VOCABULARY * topics], false);
+    let words: Vec<u32> = (0..VOCABULARY as u32).step_by(2).collect();
+    let (fresh, totals) = (vec![0.01; words.len() * topics], vec![50.0; topics]);
+    let ((), seconds) = timed(|| (0..20).for_each(|_| counts.blend(0.1, &words, &fresh, &totals)));
+    let numbers = (20 * words.len() * topics) as f64 / 1e6;
+    report(&format!("update/K={topics},words=5000"), numbers, seconds, "million counts")
+}
+
+/// Readers, and the model file.
+fn files(trainer: Trainer, documents: &[Document]) -> Outcome<()> {
+    let folder = tempfile::tempdir()?;
+    let vocabulary: Vec<String> = (0..VOCABULARY).map(|word| format!("w{word:04}")).collect();
+    write_uci(documents.iter().cloned().map(Ok), &vocabulary, folder.path())?;
+    let mut text = String::new();
+    for document in documents {
+        for &(word, count) in &document.words {
+            (0..count).try_for_each(|_| write!(text, "{} ", vocabulary[word as usize]))?;
+        }
+        text.push('\n');
+    }
+    let lines = folder.path().join("lines.txt");
+    std::fs::write(&lines, text)?;
+    read("read/uci", folder.path())?;
+    read("read/text", &lines)?;
+
+    let path = folder.path().join("model.gbs");
+    let settings = trainer.settings().clone();
+    let learnt = trainer.into_learnt().ok_or("nothing learnt")?;
+    let vocabulary = Vocabulary::new(vocabulary)?;
+    let model = TopicModel { settings, learnt, vocabulary, tokenizer: None, history: Vec::new() };
+    let (saved, seconds) = timed(|| model.save(&path));
+    saved?;
+    let megabytes = std::fs::metadata(&path)?.len() as f64 / 1e6;
+    report("model/save,K=128", megabytes, seconds, "MB")?;
+    let (loaded, seconds) = timed(|| TopicModel::load(&path));
+    loaded?;
+    report("model/load,K=128", megabytes, seconds, "MB")
+}
+
+fn read(name: &str, path: &Path) -> Outcome<()> {
+    let inputs = Inputs { paths: vec![path.to_owned()], ..Inputs::default() }.resolve()?;
+    let vocabulary = inputs.vocabulary(&VocabularyLimits::default(), &mut |_| {})?;
+    let (count, seconds) =
+        timed(|| inputs.documents(&vocabulary).try_fold(0, |count, document| document.map(|_| count + 1)));
+    report(name, f64::from(count?), seconds, "documents")
 }

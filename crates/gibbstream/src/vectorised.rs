@@ -4,7 +4,7 @@
 //! computes the same bits; only the number of lanes that one instruction handles differs.
 
 /// The widest vectors of this processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Width {
     /// Whatever the target always has.
     Base,
@@ -16,9 +16,19 @@ pub(crate) enum Width {
     Avx512,
 }
 
-/// Looks the processor up; the standard library remembers the answer.
+/// The version to run.
 #[inline]
 pub(crate) fn width() -> Width {
+    #[cfg(test)]
+    let widest = widest().min(tests::limit());
+    #[cfg(not(test))]
+    let widest = widest();
+    widest
+}
+
+/// Looks the processor up; the standard library remembers the answer.
+#[inline]
+fn widest() -> Width {
     #[cfg(target_arch = "x86_64")]
     {
         let has_avx512 = std::is_x86_feature_detected!("avx512f")
@@ -82,3 +92,59 @@ macro_rules! vectorised {
 }
 
 pub(crate) use vectorised;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::{Document, Length, Minibatch, Synthetic, Truth};
+    use crate::evaluation::{Evaluation, Scorer, Unigram};
+    use crate::method::Method;
+    use crate::random::Seed;
+    use crate::trainer::{Settings, Trainer};
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    /// Versions that tests may run: 0 the base alone, 1 up to AVX2, 2 all. Other tests may run meanwhile, but they see
+    /// the same bits whatever this is.
+    static LIMIT: AtomicU8 = AtomicU8::new(2);
+
+    pub(super) fn limit() -> Width {
+        match LIMIT.load(Ordering::Relaxed) {
+            0 => Width::Base,
+            #[cfg(target_arch = "x86_64")]
+            1 => Width::Avx2,
+            _ => widest(),
+        }
+    }
+
+    /// Training and evaluation end in the same bits in every version that this processor can run.
+    #[test]
+    fn all_versions_learn_the_same_bits() {
+        let truth = Truth::random(20, 300, 0.1, 0.1, Seed(1)).unwrap();
+        let documents: Vec<Document> = Synthetic::new(truth, Length::Poisson(60.0), Seed(2), 60)
+            .unwrap()
+            .collect::<crate::Result<_>>()
+            .unwrap();
+        for (method, topics) in [("g-oem", 40), ("g-oem", 333), ("olda", 21), ("g-oem++", 21)] {
+            let results: Vec<(String, u64)> = (0..3)
+                .map(|limit| {
+                    LIMIT.store(limit, Ordering::Relaxed);
+                    let method = Method::named(method).unwrap().with_population(60.0);
+                    let name = "test".to_owned();
+                    let settings =
+                        Settings { name, method, topics, vocabulary: 300, batch: 20, seed: Seed(3) };
+                    let mut trainer = Trainer::new(settings, 2).unwrap();
+                    for (i, documents) in documents.chunks(20).enumerate() {
+                        trainer.partial_fit(&Minibatch::new(documents, 20 * i as u64, 0)).unwrap();
+                    }
+                    let unigram = Unigram::from_counts(trainer.word_counts().to_vec());
+                    let topics = trainer.topics().unwrap();
+                    let scorer = Scorer::new(Evaluation::default(), &topics, &unigram).unwrap();
+                    let score = scorer.score(documents[..5].iter().cloned().map(Ok)).unwrap();
+                    (trainer.learnt().unwrap().hash(), score.log_perplexity_per_document.to_bits())
+                })
+                .collect();
+            assert_eq!(results[0], results[1], "{method}");
+            assert_eq!(results[0], results[2], "{method}");
+        }
+    }
+}

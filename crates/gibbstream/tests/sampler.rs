@@ -184,6 +184,9 @@ fn single_draws_follow_the_conditional() {
         let tokens: Vec<u32> = (0..30).map(|_| random.below(12) as u32).collect();
         cases.push((random_topics(count, 12, &mut random), tokens));
     }
+    // So many topics in one document that their counts no longer fit into registers.
+    let tokens: Vec<u32> = (0..700).map(|_| random.below(12) as u32).collect();
+    cases.push((random_topics(400, 12, &mut random), tokens));
     let extreme =
         topics(&[vec![1.0 - 1e-12, 1e-12], vec![1e-12, 1.0 - 1e-12], vec![0.5, 0.5]], &[1e-3, 0.2, 0.1]);
     cases.push((extreme, vec![0, 0, 1, 1, 1, 0]));
@@ -209,6 +212,45 @@ fn single_draws_follow_the_conditional() {
         }
         let (statistic, freedom) = chi_square(&counts, &twin.conditional(place));
         assert!(statistic < chi_square_limit(freedom), "K = {}: {statistic} on {freedom}", topics.topics());
+    }
+}
+
+/// Two draws in a row: the second must know the outcome of the first, whose sums were computed before it was known.
+/// 300,000 pairs for each number of blocks of topics, chi-square at the 1e-6 level.
+#[test]
+fn pairs_of_draws_follow_the_chain_rule() {
+    let mut random = stream(11);
+    for (count, length) in [(2, 6), (5, 12), (40, 90), (100, 200), (400, 900)] {
+        let topics = random_topics(count, 6, &mut random);
+        let mut tokens: Vec<u32> = (0..length).map(|_| random.below(6) as u32).collect();
+        tokens.sort_unstable();
+        let batch = copies(&tokens, 1, 0);
+        let view = sampling_view_of(&topics, &batch);
+        let z: Vec<u32> = tokens.iter().map(|&word| random.categorical(topics.row(word)) as u32).collect();
+        let mut sizes = vec![0.0; count];
+        z.iter().for_each(|&z| sizes[z as usize] += 1.0);
+        let z: Vec<usize> = z.iter().map(|&z| z as usize).collect();
+        let mut twin = Dense { topics: &topics, tokens, z, sizes };
+        let first = twin.conditional(0);
+        let mut joint = Vec::new();
+        for (k, share) in first.iter().enumerate() {
+            let old = std::mem::replace(&mut twin.z[0], k);
+            twin.sizes[old] -= 1.0;
+            twin.sizes[k] += 1.0;
+            joint.extend(twin.conditional(1).iter().map(|next| share * next));
+        }
+        let z: Vec<u32> = twin.z.iter().map(|&z| z as u32).collect();
+        let start = chain_with(&view, &batch, &z);
+        let mut chain = start.clone();
+        let mut counts = vec![0.0; count * count];
+        for _ in 0..300_000 {
+            chain.copy_from(&start);
+            chain.resample(&view, 0..2, &mut random);
+            let topics: Vec<u32> = chain.tokens().take(2).map(|(_, topic)| topic).collect();
+            counts[topics[0] as usize * count + topics[1] as usize] += 1.0;
+        }
+        let (statistic, freedom) = chi_square(&counts, &joint);
+        assert!(statistic < chi_square_limit(freedom), "K = {count}: {statistic} on {freedom}");
     }
 }
 
