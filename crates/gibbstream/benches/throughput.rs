@@ -163,7 +163,7 @@ fn files(trainer: Trainer, documents: &[Document]) -> Outcome<()> {
     let settings = trainer.settings().clone();
     let learnt = trainer.into_learnt().ok_or("nothing learnt")?;
     let vocabulary = Vocabulary::new(vocabulary)?;
-    let model = TopicModel { settings, learnt, vocabulary, tokenizer: None, history: Vec::new() };
+    let model = TopicModel { settings, learnt, vocabulary, tokenizer: None, open: None, history: Vec::new() };
     let (saved, seconds) = timed(|| model.save(&path));
     saved?;
     let megabytes = std::fs::metadata(&path)?.len() as f64 / 1e6;

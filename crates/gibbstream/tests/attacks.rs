@@ -76,7 +76,7 @@ fn files_are_refused_for_what_is_wrong_with_them() {
         ("huge_sizes.mtx", "has 18446744073709551615 words, but --vocab names 3"),
         ("no_sizes.mtx", "the header ends before the sizes"),
         ("promise.ldac", "the line promises 18446744073709551615 pairs and has 1"),
-        ("largest_count.ldac", "has more than 100000000 tokens"),
+        ("largest_count.ldac", "has more than 16777216 tokens"),
         ("largest_word.ldac", "but there are only 3 words"),
         ("numbers.svm", "the count"),
         ("colons.svm", "the word id"),

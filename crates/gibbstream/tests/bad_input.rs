@@ -603,13 +603,13 @@ fn uci_entries() {
              the lines after the header, for example with `sort -n -k1,1 -s`",
         ),
         uci(
-            b"2\n2\n2\n1 1 100000000\n1 2 1\n",
-            "DIR/docword.txt:5: document 1 has more than 100000000 tokens; split it into smaller \
+            b"2\n2\n2\n1 1 16777216\n1 2 1\n",
+            "DIR/docword.txt:5: document 1 has more than 16777216 tokens; split it into smaller \
              documents",
         ),
         uci(
             b"2\n2\n1\n2 1 4294967295\n",
-            "DIR/docword.txt:4: document 2 has more than 100000000 tokens; split it into smaller \
+            "DIR/docword.txt:4: document 2 has more than 16777216 tokens; split it into smaller \
              documents",
         ),
         uci(

@@ -74,8 +74,9 @@ pub use uci_writer::{UciSize, write_uci};
 
 use crate::error::Result;
 
-/// The largest document that is accepted, in tokens; each token of a document is held in memory.
-pub const MAX_DOCUMENT_TOKENS: u64 = 100_000_000;
+/// The largest document that is accepted, in tokens: each is held in memory, and the sampler counts them in single
+/// precision, which is exact up to here.
+pub const MAX_DOCUMENT_TOKENS: u64 = 1 << f32::MANTISSA_DIGITS;
 
 /// One document as a bag of words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
