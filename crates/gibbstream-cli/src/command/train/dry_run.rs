@@ -7,6 +7,8 @@ use crate::args::method::Parts;
 use crate::args::train::{Plan, TrainArgs};
 use crate::output::{Output, STRONG, bytes, count};
 use gibbstream::corpus::{Document, Minibatch, OpenRule};
+use gibbstream::method::Local;
+use gibbstream::model::topic_rule::TopicRule;
 use gibbstream::trainer::{Settings, Trainer};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -102,14 +104,21 @@ fn show_speed(speed: Option<f64>, seconds: Option<f64>) -> String {
 fn memory(plan: &Plan, model: u64, words: u64, sample: &Sample) -> u64 {
     let method = &plan.settings.method;
     let (topics, boost) = (plan.settings.topics as u64, u64::from(method.boost));
+    let averaging = method.averaging.is_on();
     // Statistics, their mean, and a copy of the topics for scoring.
-    let copies = 1 + u64::from(method.averaging.is_on()) + u64::from(plan.holdout > 0);
-    // Weights and fresh statistics of the words of a minibatch, and with boosting also their running mean.
-    let tables = sample.distinct_words(plan).unwrap_or(words) * topics * 8 * (2 + boost);
-    // What local inference keeps of a document: its words in the topics that it can use.
-    let of_document = |document: &Document| document.words.len() as u64 * document.tokens().min(topics) * 8;
+    let copies = 1 + u64::from(averaging) + u64::from(plan.holdout > 0);
+    // Weights of the words of a minibatch: the sampler's are in single precision.
+    let samples = !matches!(method.local, Local::MeanField);
+    let weights = if samples { 4 * topics.next_multiple_of(16) } else { 8 * topics };
+    // Fresh statistics, where they cannot go straight into the running ones; with boosting also their running mean.
+    let moves = matches!(method.global, TopicRule::Langevin { .. });
+    let fresh = if samples && !method.boost && !averaging && !moves { 0 } else { 8 * topics * (1 + boost) };
+    let tables = sample.distinct_words(plan).unwrap_or(words) * (weights + fresh);
+    // What sampling keeps of a document, its words in the topics that it can use; for this minibatch and the last.
+    let of_document =
+        |document: &Document| document.words.len() as u64 * document.tokens().min(topics) * 4 * 2;
     let first = sample.documents.iter().take(plan.settings.batch);
-    let local = first.map(of_document).sum::<u64>() * (1 + boost);
+    let local = if samples { first.map(of_document).sum::<u64>() } else { 0 };
     model * copies + tables + local + words * BYTES_PER_WORD + PROGRAM_BYTES
 }
 
