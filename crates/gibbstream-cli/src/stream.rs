@@ -27,6 +27,10 @@ impl<T: Send + 'static> Feed<T> {
     ) -> anyhow::Result<Self> {
         let (sender, receiver) = sync_channel(ahead);
         let read = move || {
+            // Where cores are few, reading must not push a computing thread aside while all others wait for it. On
+            // systems where this is not for the thread alone, it is no loss either.
+            #[cfg(target_os = "linux")]
+            let _ = rustix::process::nice(5);
             for item in items {
                 let failed = item.is_err();
                 // Nobody listens any more, or there is nothing sensible to say any more.
