@@ -35,7 +35,7 @@ fn train() {
     let few = folder.train("uci --topics 3 --limit-docs 20");
     assert_eq!(
         few["warnings"][0],
-        "only 1 minibatches were learnt from; more documents, more --passes or a smaller --batch give better topics"
+        "only one minibatch was learnt from; more documents, more --passes or a smaller --batch give better topics"
     );
 }
 

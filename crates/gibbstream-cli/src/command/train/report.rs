@@ -119,9 +119,13 @@ pub fn warn_about(learnt: &Learnt, plan: &Plan, output: &Output) {
     if learnt.tokens == 0 {
         output.warn("no token was learnt from: the documents have no words of the vocabulary");
     } else if updates < FEW_UPDATES && !plan.settings.method.whole_corpus {
+        let few = if updates == 1 {
+            "only one minibatch was".to_owned()
+        } else {
+            format!("only {updates} minibatches were")
+        };
         output.warn(format_args!(
-            "only {updates} minibatches were learnt from; more documents, more --passes or a smaller --batch give \
-             better topics"
+            "{few} learnt from; more documents, more --passes or a smaller --batch give better topics"
         ));
     }
     let held = learnt.state.alpha.clamps.sum;
