@@ -10,9 +10,9 @@ use super::Document;
 use super::bad_records::BadRecords;
 use super::bag::Bag;
 use super::lines::Lines;
-use super::stream::DocumentReader;
+use super::stream::RecordReader;
 use super::tokenizer::Tokenizer;
-use super::vocabulary::{NoWords, WordIds};
+use super::vocabulary::WordIds;
 use crate::error::{Error, Result};
 
 /// Names of the fields that are read.
@@ -38,6 +38,12 @@ impl JsonLinesReader {
     pub fn new(lines: Lines, fields: Arc<Fields>, tokenizer: Arc<Tokenizer>, bad: Arc<BadRecords>) -> Self {
         Self { lines, fields, tokenizer, bad, bag: Bag::default() }
     }
+}
+
+impl RecordReader for JsonLinesReader {
+    fn bad(&self) -> &BadRecords {
+        &self.bad
+    }
 
     fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
         loop {
@@ -60,22 +66,8 @@ impl JsonLinesReader {
             };
         }
     }
-}
 
-impl DocumentReader for JsonLinesReader {
-    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
-        loop {
-            match self.read(words) {
-                Err(error) => self.bad.pass_over(error)?,
-                read => return read,
-            }
-        }
-    }
-
-    fn skip(&mut self) -> Result<bool> {
-        if self.bad.are_skipped() {
-            return Ok(self.next(&mut NoWords)?.is_some());
-        }
+    fn pass(&mut self) -> Result<bool> {
         while let Some(line) = self.lines.next_bytes()? {
             if !line.trim_ascii().is_empty() {
                 return Ok(true);
@@ -216,6 +208,7 @@ mod tests {
     use super::*;
     use crate::corpus::source::Source;
     use crate::corpus::stop_words::StopWords;
+    use crate::corpus::stream::DocumentReader;
     use crate::corpus::vocabulary::Vocabulary;
 
     fn read(content: &'static str) -> Result<Vec<Document>> {

@@ -15,9 +15,9 @@ use super::bad_records::BadRecords;
 use super::bag::Bag;
 use super::json_lines::Fields;
 use super::numbered_words::NumberedWords;
-use super::stream::DocumentReader;
+use super::stream::RecordReader;
 use super::tokenizer::Tokenizer;
-use super::vocabulary::{NoWords, Vocabulary, WordIds};
+use super::vocabulary::{Vocabulary, WordIds};
 use crate::error::{Error, Place, Result};
 
 /// The column with the counts of a list of word ids.
@@ -78,6 +78,12 @@ impl ParquetReader {
         let names = NumberedWords::new(names, 0);
         Ok(Self { rows, row: 0, place, fields, tokenizer, names, bad, bag: Bag::default() })
     }
+}
+
+impl RecordReader for ParquetReader {
+    fn bad(&self) -> &BadRecords {
+        &self.bad
+    }
 
     fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
         let Some(row) = self.rows.next() else { return Ok(None) };
@@ -98,6 +104,15 @@ impl ParquetReader {
             .map_err(refused)?;
         self.bag.check(|| (self.place.clone(), format!("row {}", self.row)))?;
         Ok(Some(self.bag.take(id)))
+    }
+
+    fn pass(&mut self) -> Result<bool> {
+        match self.rows.next() {
+            None => Ok(false),
+            Some(row) => {
+                row.map(|_| self.row += 1).map(|()| true).map_err(|error| damaged(&self.place, &error))
+            }
+        }
     }
 }
 
@@ -202,28 +217,5 @@ fn whole(field: &Field) -> Option<u64> {
         Field::UInt(number) => Some(number.into()),
         Field::ULong(number) => Some(number),
         _ => None,
-    }
-}
-
-impl DocumentReader for ParquetReader {
-    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
-        loop {
-            match self.read(words) {
-                Err(error) => self.bad.pass_over(error)?,
-                read => return read,
-            }
-        }
-    }
-
-    fn skip(&mut self) -> Result<bool> {
-        if self.bad.are_skipped() {
-            return Ok(self.next(&mut NoWords)?.is_some());
-        }
-        match self.rows.next() {
-            None => Ok(false),
-            Some(row) => {
-                row.map(|_| self.row += 1).map(|()| true).map_err(|error| damaged(&self.place, &error))
-            }
-        }
     }
 }

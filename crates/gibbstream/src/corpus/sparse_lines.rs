@@ -9,8 +9,8 @@ use super::bag::Bag;
 use super::lines::Lines;
 use super::numbered_words::NumberedWords;
 use super::numbers::{count, not_a_number, whole_number};
-use super::stream::DocumentReader;
-use super::vocabulary::{NoWords, Vocabulary, WordIds};
+use super::stream::RecordReader;
+use super::vocabulary::{Vocabulary, WordIds};
 use crate::error::{Error, Result};
 
 /// The two ways to write such lines.
@@ -72,6 +72,12 @@ impl PairReader {
         let names = NumberedWords::new(names, u64::from(format == PairFormat::Svmlight));
         Self { format, lines, names, bad, bag: Bag::default() }
     }
+}
+
+impl RecordReader for PairReader {
+    fn bad(&self) -> &BadRecords {
+        &self.bad
+    }
 
     fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
         loop {
@@ -90,6 +96,15 @@ impl PairReader {
             self.bag.check(|| (self.lines.place(), "the document".into()))?;
             return Ok(Some(self.bag.take(None)));
         }
+    }
+
+    fn pass(&mut self) -> Result<bool> {
+        while let Some(line) = self.lines.next_filled()? {
+            if self.format == PairFormat::LdaC || !line.trim_ascii_start().starts_with(b"#") {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -138,28 +153,5 @@ fn read_pairs(
             Err(("wrong number of pairs", format!("the line promises {promised} pairs and has {pairs}")))
         }
         _ => Ok(()),
-    }
-}
-
-impl DocumentReader for PairReader {
-    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
-        loop {
-            match self.read(words) {
-                Err(error) => self.bad.pass_over(error)?,
-                read => return read,
-            }
-        }
-    }
-
-    fn skip(&mut self) -> Result<bool> {
-        if self.bad.are_skipped() {
-            return Ok(self.next(&mut NoWords)?.is_some());
-        }
-        while let Some(line) = self.lines.next_filled()? {
-            if self.format == PairFormat::LdaC || !line.trim_ascii_start().starts_with(b"#") {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }

@@ -8,7 +8,7 @@ use super::input::Input;
 use super::json_lines::Fields;
 use super::open_vocabulary::OpenVocabulary;
 use super::tokenizer::Tokenizer;
-use super::vocabulary::{Vocabulary, WordIds};
+use super::vocabulary::{NoWords, Vocabulary, WordIds};
 use crate::error::{Error, Place, Result};
 
 /// Something that reads documents one after the other from one input.
@@ -18,6 +18,36 @@ pub(super) trait DocumentReader: Send {
 
     /// Passes over a document; false at the end.
     fn skip(&mut self) -> Result<bool>;
+}
+
+/// A reader whose documents are records that stand for themselves: a bad one can be passed over.
+pub(super) trait RecordReader: Send {
+    /// What happens to bad records.
+    fn bad(&self) -> &BadRecords;
+
+    /// The next record, good or bad; `None` at the end.
+    fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>>;
+
+    /// Passes over a record without a look at what is in it; false at the end.
+    fn pass(&mut self) -> Result<bool> {
+        Ok(self.read(&mut NoWords)?.is_some())
+    }
+}
+
+impl<R: RecordReader> DocumentReader for R {
+    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+        loop {
+            match self.read(words) {
+                Err(error) => self.bad().pass_over(error)?,
+                read => return read,
+            }
+        }
+    }
+
+    fn skip(&mut self) -> Result<bool> {
+        // Whether a record is bad, and so no document, is only known when it has been read.
+        if self.bad().are_skipped() { Ok(self.next(&mut NoWords)?.is_some()) } else { self.pass() }
+    }
 }
 
 /// What to read, and how.

@@ -10,9 +10,9 @@ use super::bad_records::BadRecords;
 use super::bag::Bag;
 use super::json_lines::Fields;
 use super::lines::{Lines, MAX_LINE_BYTES};
-use super::stream::DocumentReader;
+use super::stream::RecordReader;
 use super::tokenizer::Tokenizer;
-use super::vocabulary::{NoWords, WordIds};
+use super::vocabulary::WordIds;
 use crate::error::{Error, Place, Result};
 
 /// The character between columns: a tab if the first line has one and the file is not named otherwise.
@@ -96,6 +96,12 @@ impl TableReader {
         let record = ByteRecord::new();
         Ok(Self { records, record, columns, text, id, fields, tokenizer, bad, bag: Bag::default() })
     }
+}
+
+impl RecordReader for TableReader {
+    fn bad(&self) -> &BadRecords {
+        &self.bad
+    }
 
     fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
         let line = self.records.position().line();
@@ -145,19 +151,4 @@ fn explain(found: csv::Result<bool>, records: &mut Reader<Limited>) -> Result<bo
             (None, _) => Error::corpus(place, "is not a table", "check that this is the right file"),
         }
     })
-}
-
-impl DocumentReader for TableReader {
-    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
-        loop {
-            match self.read(words) {
-                Err(error) => self.bad.pass_over(error)?,
-                read => return read,
-            }
-        }
-    }
-
-    fn skip(&mut self) -> Result<bool> {
-        Ok(self.next(&mut NoWords)?.is_some())
-    }
 }

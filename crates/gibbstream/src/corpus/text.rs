@@ -6,9 +6,9 @@ use super::Document;
 use super::bad_records::BadRecords;
 use super::bag::Bag;
 use super::lines::Lines;
-use super::stream::DocumentReader;
+use super::stream::RecordReader;
 use super::tokenizer::Tokenizer;
-use super::vocabulary::{NoWords, WordIds};
+use super::vocabulary::WordIds;
 use crate::error::Result;
 
 /// Reads plain text.
@@ -23,6 +23,12 @@ impl TextReader {
     pub fn new(lines: Lines, tokenizer: Arc<Tokenizer>, bad: Arc<BadRecords>) -> Self {
         Self { lines, tokenizer, bad, bag: Bag::default() }
     }
+}
+
+impl RecordReader for TextReader {
+    fn bad(&self) -> &BadRecords {
+        &self.bad
+    }
 
     fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
         let bag = &mut self.bag;
@@ -32,22 +38,8 @@ impl TextReader {
         bag.check(|| (self.lines.place(), "the document".into()))?;
         Ok(Some(bag.take(None)))
     }
-}
 
-impl DocumentReader for TextReader {
-    fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
-        loop {
-            match self.read(words) {
-                Err(error) => self.bad.pass_over(error)?,
-                read => return read,
-            }
-        }
-    }
-
-    fn skip(&mut self) -> Result<bool> {
-        if self.bad.are_skipped() {
-            return Ok(self.next(&mut NoWords)?.is_some());
-        }
+    fn pass(&mut self) -> Result<bool> {
         Ok(self.lines.next_bytes()?.is_some())
     }
 }
