@@ -33,6 +33,8 @@ mod vocabularies;
 
 mod follow;
 
+mod hdp;
+
 mod terminal;
 
 mod exports;
