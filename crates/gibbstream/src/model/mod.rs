@@ -18,13 +18,13 @@ pub mod lda;
 // Mixtures of anything.
 pub mod observations;
 
+mod symmetric;
+
 pub mod mixture;
 
 pub mod poisson_mixture;
 
 pub mod gaussian_mixture;
-
-pub mod cholesky;
 
 mod split;
 
