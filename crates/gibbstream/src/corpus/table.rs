@@ -52,58 +52,33 @@ impl Read for Limited {
     }
 }
 
-/// Reads the records.
-pub(super) struct TableReader {
+/// The records of a table after the first, which names the columns.
+pub(super) struct Records {
     records: Reader<Limited>,
-    record: ByteRecord,
-    columns: usize,
-    text: usize,
-    id: Option<usize>,
-    fields: Arc<Fields>,
-    tokenizer: Arc<Tokenizer>,
-    bad: Arc<BadRecords>,
-    bag: Bag,
+    /// The record that was read last.
+    pub record: ByteRecord,
+    /// The names of the columns.
+    pub names: ByteRecord,
+    /// The first record.
+    pub head: Place,
 }
 
-impl TableReader {
+impl Records {
     /// Reads the names of the columns.
-    pub fn new(
-        lines: Lines,
-        delimiter: u8,
-        fields: Arc<Fields>,
-        tokenizer: Arc<Tokenizer>,
-        bad: Arc<BadRecords>,
-    ) -> Result<Self> {
-        let place = Place::line(&lines.file().file, 1);
-        let source = Limited { lines, left: MAX_LINE_BYTES, failed: None, place: place.clone() };
+    pub fn new(lines: Lines, delimiter: u8) -> Result<Self> {
+        let head = Place::line(&lines.file().file, 1);
+        let source = Limited { lines, left: MAX_LINE_BYTES, failed: None, place: head.clone() };
         // Lengths are compared here, because the parser would not say on which line a short record begins.
         let mut records =
             ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(source);
         let mut names = ByteRecord::new();
         let found = records.read_byte_record(&mut names);
         explain(found, &mut records)?;
-        let column = |name: &str| names.iter().position(|column| column == name.as_bytes());
-        let Some(text) = column(&fields.text) else {
-            let shown: Vec<String> =
-                names.iter().take(20).map(|name| format!("`{}`", name.escape_ascii())).collect();
-            return Err(Error::corpus(
-                place,
-                format!("has no column `{}` (columns: {})", fields.text, shown.join(", ")),
-                "name the column that holds the text with --text-field",
-            ));
-        };
-        let (columns, id) = (names.len(), column(&fields.id));
-        let record = ByteRecord::new();
-        Ok(Self { records, record, columns, text, id, fields, tokenizer, bad, bag: Bag::default() })
-    }
-}
-
-impl RecordReader for TableReader {
-    fn bad(&self) -> &BadRecords {
-        &self.bad
+        Ok(Self { records, record: ByteRecord::new(), names, head })
     }
 
-    fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+    /// Reads the next record and tells where it is; `None` at the end.
+    pub fn next(&mut self) -> Result<Option<Place>> {
         let line = self.records.position().line();
         let source = self.records.get_mut();
         source.left = MAX_LINE_BYTES;
@@ -114,16 +89,64 @@ impl RecordReader for TableReader {
         }
         let begins = self.record.position().map_or(line, csv::Position::line);
         let place = Place { line: Some(begins), ..self.records.get_ref().place.clone() };
-        if self.record.len() != self.columns {
-            return Err(Error::bad_record(
-                place,
-                "wrong number of fields",
-                format!("the record has {} fields instead of {}", self.record.len(), self.columns),
-                "every record has as many fields as the first; quote fields that contain a separator",
-            ));
+        if self.record.len() == self.names.len() {
+            return Ok(Some(place));
         }
+        Err(Error::bad_record(
+            place,
+            "wrong number of fields",
+            format!("the record has {} fields instead of {}", self.record.len(), self.names.len()),
+            "every record has as many fields as the first; quote fields that contain a separator",
+        ))
+    }
+}
+
+/// Reads documents.
+pub(super) struct TableReader {
+    records: Records,
+    text: usize,
+    id: Option<usize>,
+    fields: Arc<Fields>,
+    tokenizer: Arc<Tokenizer>,
+    bad: Arc<BadRecords>,
+    bag: Bag,
+}
+
+impl TableReader {
+    /// Finds the columns.
+    pub fn new(
+        lines: Lines,
+        delimiter: u8,
+        fields: Arc<Fields>,
+        tokenizer: Arc<Tokenizer>,
+        bad: Arc<BadRecords>,
+    ) -> Result<Self> {
+        let records = Records::new(lines, delimiter)?;
+        let names = &records.names;
+        let column = |name: &str| names.iter().position(|column| column == name.as_bytes());
+        let Some(text) = column(&fields.text) else {
+            let shown: Vec<String> =
+                names.iter().take(20).map(|name| format!("`{}`", name.escape_ascii())).collect();
+            return Err(Error::corpus(
+                records.head,
+                format!("has no column `{}` (columns: {})", fields.text, shown.join(", ")),
+                "name the column that holds the text with --text-field",
+            ));
+        };
+        let id = column(&fields.id);
+        Ok(Self { records, text, id, fields, tokenizer, bad, bag: Bag::default() })
+    }
+}
+
+impl RecordReader for TableReader {
+    fn bad(&self) -> &BadRecords {
+        &self.bad
+    }
+
+    fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+        let Some(place) = self.records.next()? else { return Ok(None) };
         let field = |column: usize, name: &str| {
-            std::str::from_utf8(&self.record[column]).map_err(|error| {
+            std::str::from_utf8(&self.records.record[column]).map_err(|error| {
                 Error::bad_record(
                     place.clone(),
                     "not UTF-8",

@@ -74,6 +74,10 @@ impl Family for Gaussian {
         ))
     }
 
+    fn batch(rows: Vec<f64>, dimension: usize, first: u64, pass: u64) -> Result<Observations> {
+        Observations::new(rows, dimension, first, pass)
+    }
+
     /// `x - pivot`, and its products with itself: the lower triangle, or the squares.
     fn statistics(&self, dimension: usize) -> usize {
         match self.covariance {

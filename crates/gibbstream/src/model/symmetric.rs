@@ -83,7 +83,10 @@ mod tests {
             assert!((log_determinant(&found) - libm::log(matrix.determinant())).abs() < 1e-10);
         }
         let two = DMatrix::from_row_slice(2, 2, &[4.0, 99.0, 2.0, 3.0]);
-        assert!((log_determinant(&factor(two, 1.0)) - libm::log(8.0)).abs() < 1e-14, "the lower triangle is read");
+        assert!(
+            (log_determinant(&factor(two, 1.0)) - libm::log(8.0)).abs() < 1e-14,
+            "the lower triangle is read"
+        );
         assert_eq!(factor(DMatrix::zeros(1, 1), 0.25).l()[(0, 0)], 0.5);
         let huge = factor(DMatrix::from_element(3, 3, 1e200), 1e-6);
         assert!(huge.l_dirty().diagonal().iter().all(|&pivot| pivot > 1e90), "rounding is no variance");
