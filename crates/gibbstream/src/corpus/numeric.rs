@@ -1,7 +1,7 @@
 //! Rows of numbers from tables and arrays: one stream of them, whatever the files are.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bad_records::BadRecords;
 use super::input::{Content, Input};
@@ -41,6 +41,8 @@ pub struct NumericRows {
     selection: Arc<Selection>,
     domain: Domain,
     columns: Vec<String>,
+    /// The first input, if its head was read to find the columns: what comes through a pipe comes once.
+    opened: Arc<Mutex<Option<Box<dyn RowReader>>>>,
 }
 
 impl NumericRows {
@@ -49,7 +51,7 @@ impl NumericRows {
     /// (`--id-field`) is not one of them.
     pub fn new(inputs: &ResolvedInputs, domain: Domain, expected: Option<&[String]>) -> Result<Self> {
         let selection = inputs.selection().clone();
-        let mut rows = Self { selection, domain, columns: Vec::new() };
+        let mut rows = Self { selection, domain, columns: Vec::new(), opened: Arc::default() };
         rows.columns = match expected {
             Some(expected) => expected.to_vec(),
             None => rows.first_columns()?,
@@ -60,11 +62,11 @@ impl NumericRows {
     /// Columns of the first input. Where they have no names they are counted.
     fn first_columns(&self) -> Result<Vec<String>> {
         let Some(input) = self.selection.inputs.first() else { return Ok(Vec::new()) };
-        // What can be read only once is kept, so that looking at its head does not take it away.
-        input.spool()?;
         let reader = self.reader(input)?;
         let counted = || (0..reader.width()).map(|column| column.to_string()).collect();
-        Ok(reader.columns().map_or_else(counted, <[String]>::to_vec))
+        let columns = reader.columns().map_or_else(counted, <[String]>::to_vec);
+        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader);
+        Ok(columns)
     }
 
     /// The names of the columns.
@@ -156,7 +158,11 @@ impl FileRows {
     fn read(&mut self) -> Result<Option<Row>> {
         if self.opened.is_none() {
             let input = &self.all.selection.inputs[self.file];
-            let reader = self.all.reader(input)?;
+            let opened = self.all.opened.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let reader = match opened.filter(|_| self.file == 0) {
+                Some(reader) => reader,
+                None => self.all.reader(input)?,
+            };
             let order = self.all.order(input.name(), &*reader)?;
             self.opened = Some((reader, order));
         }

@@ -8,6 +8,8 @@ use crate::schedule::Step;
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// What the file says that it is.
@@ -27,6 +29,23 @@ pub struct DenseModel {
     /// Statistics, parameters and the baseline.
     pub arrays: Vec<Array>,
 }
+
+/// Whether a file says that it is a model of rows of numbers, whole or not. Anything else, readable or not, is none.
+pub fn is_dense(path: &Path) -> bool {
+    let head = || {
+        let mut file =
+            File::open(path).ok().filter(|file| file.metadata().is_ok_and(|data| data.is_file()))?;
+        let mut length = [0; 8];
+        file.read_exact(&mut length).ok()?;
+        let mut head = Vec::new();
+        file.take(u64::from_le_bytes(length).min(LONGEST_HEAD)).read_to_end(&mut head).ok()?;
+        Some(head)
+    };
+    head().is_some_and(|head| head.windows(DENSE_FORMAT.len()).any(|part| part == DENSE_FORMAT.as_bytes()))
+}
+
+/// Bytes in which the format is looked for.
+const LONGEST_HEAD: u64 = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -12,7 +12,7 @@ mod score;
 
 mod trainer;
 
-pub use file::{DENSE_FORMAT, DenseModel};
+pub use file::{DENSE_FORMAT, DenseModel, is_dense};
 pub use score::{DenseScore, Scoring, stream_of};
 pub use trainer::DenseTrainer;
 

@@ -48,6 +48,7 @@ struct Kept {
     ss: Vec<f64>,
     scale: Vec<f64>,
     log_scale: Vec<f64>,
+    score: Vec<f64>,
 }
 
 /// Working space.
@@ -164,9 +165,13 @@ impl Hidden {
 impl Kept {
     fn clear(&mut self, q: usize) {
         self.sweeps = 0;
-        for (sums, length) in
-            [(&mut self.s, q), (&mut self.ss, q * q), (&mut self.scale, q), (&mut self.log_scale, q)]
-        {
+        for (sums, length) in [
+            (&mut self.s, q),
+            (&mut self.ss, q * q),
+            (&mut self.scale, q),
+            (&mut self.log_scale, q),
+            (&mut self.score, q * q),
+        ] {
             sums.clear();
             sums.resize(length, 0.0);
         }
@@ -192,6 +197,12 @@ impl Kept {
     /// Means of functions of the scales given the sources.
     fn keep_scales(&mut self, law: Sources, degrees: &[f64], sources: &[f64]) {
         for (j, &source) in sources.iter().enumerate() {
+            let score = match law {
+                Sources::Laplace => RATE * source.signum(),
+                _ => (degrees[j] + 1.0) * source / (degrees[j] + source * source),
+            };
+            let row = &mut self.score[j * sources.len()..][..sources.len()];
+            row.iter_mut().zip(sources).for_each(|(sum, other)| *sum += score * other);
             if law == Sources::Laplace {
                 self.scale[j] += source.abs() / RATE + 1.0 / (RATE * RATE);
             } else {
@@ -253,6 +264,7 @@ impl LocalInference<Ica> for ScaleGibbs {
             add(layout.fourth(), &fourth, share);
             add(layout.s(), &hidden.kept.s, weight);
             add(layout.ss(), &hidden.kept.ss, weight);
+            add(layout.score(), &hidden.kept.score, weight);
             add(layout.scale(), &hidden.kept.scale, weight);
             add(layout.log_scale(), &hidden.kept.log_scale, weight);
         }

@@ -12,8 +12,15 @@ use gibbstream::online::{Online, Run};
 use gibbstream::random::Seed;
 use gibbstream::schedule::StepSize;
 
+/// Number of columns.
+const D: usize = 8;
+
 /// Three rows of chances, far enough apart to be told.
-const CHANCES: [[f64; 4]; 3] = [[0.9, 0.8, 0.1, 0.2], [0.1, 0.2, 0.9, 0.1], [0.2, 0.1, 0.2, 0.9]];
+const CHANCES: [[f64; D]; 3] = [
+    [0.9, 0.8, 0.1, 0.2, 0.9, 0.2, 0.1, 0.7],
+    [0.1, 0.2, 0.9, 0.1, 0.2, 0.8, 0.2, 0.1],
+    [0.2, 0.1, 0.2, 0.9, 0.1, 0.1, 0.9, 0.8],
+];
 const WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
 
 /// Answers, or counts of ten draws.
@@ -22,7 +29,7 @@ fn rows(number: usize, counts: bool) -> Vec<f64> {
     (0..number)
         .flat_map(|_| {
             let chances = CHANCES[random.categorical(&WEIGHTS)];
-            let mut row = [0.0; 4];
+            let mut row = [0.0; D];
             if counts {
                 (0..10).for_each(|_| row[random.categorical(&chances)] += 1.0);
             } else {
@@ -34,19 +41,19 @@ fn rows(number: usize, counts: bool) -> Vec<f64> {
 }
 
 fn fit<F: Family>(family: F, components: usize, rows: &[f64], step: StepSize) -> MixtureParameters {
-    let model = Mixture::new(components, 4, family).unwrap();
+    let model = Mixture::new(components, D, family).unwrap();
     let run = Run { step, batch: 100, seed: Seed(2), threads: 2, ..Run::default() };
     let mut online = Online::new(model, Exact, run).unwrap();
-    for (i, rows) in rows.chunks(400).enumerate() {
-        online.partial_fit(&F::batch(rows.to_vec(), 4, 100 * i as u64, 0).unwrap()).unwrap();
+    for (i, rows) in rows.chunks(100 * D).enumerate() {
+        online.partial_fit(&F::batch(rows.to_vec(), D, 100 * i as u64, 0).unwrap()).unwrap();
     }
     online.state().unwrap().parameters.clone()
 }
 
 fn family_laws<F: Family>(family: F, rows: &[f64]) {
-    let model = Mixture::new(3, 4, family).unwrap();
+    let model = Mixture::new(3, D, family).unwrap();
     let batch =
-        |from: usize, to: usize| F::batch(rows[4 * from..4 * to].to_vec(), 4, from as u64, 0).unwrap();
+        |from: usize, to: usize| F::batch(rows[D * from..D * to].to_vec(), D, from as u64, 0).unwrap();
     let numbers = |e: &MixtureExpectation| e.mass.iter().chain(&e.sums).copied().collect();
     laws(&model, &Exact, &batch(0, 60), [&batch(0, 30), &batch(30, 60)], numbers, Seed(1)).unwrap();
 }
@@ -67,14 +74,14 @@ fn every_family_obeys_the_laws() {
 fn one_component_is_the_mean() {
     let incremental = StepSize::Incremental { head_start: 0 };
     let (answers, counts) = (rows(1_000, false), rows(1_000, true));
-    let mean = |rows: &[f64], column: usize| rows.iter().skip(column).step_by(4).sum::<f64>() / 1_000.0;
+    let mean = |rows: &[f64], column: usize| rows.iter().skip(column).step_by(D).sum::<f64>() / 1_000.0;
     let (chances, shares) = (
         fit(Bernoulli::default(), 1, &answers, incremental),
         fit(Multinomial::default(), 1, &counts, incremental),
     );
-    for column in 0..4 {
+    for column in 0..D {
         assert!((chances.components[column] - mean(&answers, column)).abs() < 1e-12);
-        let share = (1.0 - 1e-4) * mean(&counts, column) / 10.0 + 1e-4 / 4.0;
+        let share = (1.0 - 1e-4) * mean(&counts, column) / 10.0 + 1e-4 / D as f64;
         assert!((shares.components[column] - share).abs() < 1e-12);
     }
 }
@@ -103,8 +110,8 @@ fn known_components_are_found() {
 #[test]
 fn batch_em_of_answers_is_monotone() {
     let rows = rows(300, false);
-    let model = Mixture::new(3, 4, Bernoulli::default()).unwrap();
-    let batch = Bernoulli::batch(rows, 4, 0, 0).unwrap();
+    let model = Mixture::new(3, D, Bernoulli::default()).unwrap();
+    let batch = Bernoulli::batch(rows, D, 0, 0).unwrap();
     for seed in 0..5 {
         let run = Run { step: StepSize::Constant(1.0), batch: 300, seed: Seed(seed), ..Run::default() };
         let mut online = Online::new(model.clone(), Exact, run).unwrap();

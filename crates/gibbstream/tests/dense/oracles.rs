@@ -173,7 +173,7 @@ fn the_m_step_is_stationary() {
         let start = model.initial(&batch, Seed(3));
         let mut s = expectation(&model, &ScaleGibbs { sweeps: 8, ..GIBBS }, &start, &batch, Seed(3));
         let mut found = IcaParameters::default();
-        model.maximise(&start.pivot, &mut s, &mut found);
+        model.maximise(&start.pivot, &mut s, 1.0, &mut found);
         let logs =
             |values: &[f64]| values.iter().map(|&value| libm::log(value.max(1e-9))).collect::<Vec<_>>();
         let at: Vec<f64> = [found.mixing, found.mean, logs(&found.noise), logs(&found.degrees)]
@@ -226,12 +226,12 @@ fn rotations_are_flat_for_gaussian_sources_only() {
         vec![cos, -sin, sin, cos]
     };
     let mut random = stream(6);
-    let rows = mixed(&turned(0.5), 2, 0.1, 300, &mut random, laplace);
+    let rows = mixed(&turned(0.5), 2, 0.1, 1_500, &mut random, laplace);
     let likelihoods = |law, angle: f64| {
         let model = ica(2, 2, law);
         let mut view = gibbstream::model::ica::IcaView::default();
         model.fill(&[0.0; 2], &state(&model, &turned(angle), &[0.01; 2], 0.0).parameters, &mut view);
-        let effort = gibbstream::evaluation::annealed::Annealed { particles: 20, heats: 20 };
+        let effort = gibbstream::evaluation::annealed::Annealed { particles: 8, heats: 20 };
         let each = rows.chunks(2).enumerate();
         each.map(|(i, x)| effort.log_likelihood(&view, x, stream(100 + i as u64)).log_likelihood)
             .collect::<Vec<f64>>()
@@ -239,9 +239,9 @@ fn rotations_are_flat_for_gaussian_sources_only() {
     let difference = |law| {
         let (at, off) = (likelihoods(law, 0.5), likelihoods(law, 1.2));
         let differences: Vec<f64> = at.iter().zip(&off).map(|(a, b)| a - b).collect();
-        let mean = differences.iter().sum::<f64>() / 300.0;
+        let mean = differences.iter().sum::<f64>() / 1_500.0;
         let square = differences.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>();
-        (mean, (square / 300.0 / 299.0).sqrt())
+        (mean, (square / 1_500.0 / 1_499.0).sqrt())
     };
     let (mean, _) = difference(Sources::Gaussian);
     assert!(mean.abs() < 1e-12, "{mean}");

@@ -8,12 +8,9 @@ use gibbstream::model::ica::{Ica, IcaState, Sources};
 use gibbstream::model::observations::Observations;
 use gibbstream::online::{Online, Run};
 use gibbstream::random::{Seed, Stream};
-use gibbstream::schedule::StepSize;
 use nalgebra::DMatrix;
 
 type Draw = fn(&mut Stream) -> f64;
-
-const KAPPA: StepSize = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 };
 
 /// How far `A^-1 B` is from a permutation with scales: 0 if it is one, 1 at worst.
 fn amari(found: &[f64], truth: &[f64], q: usize) -> f64 {
@@ -38,9 +35,10 @@ fn fit(model: Ica, rows: &[f64], passes: u64, run: Run, sweeps: usize) -> IcaSta
     online.take_state().unwrap()
 }
 
-/// p = q = 8, 50,000 observations, noise of deviation 0.2, three passes.
+/// p = q = 8, 50,000 observations, noise of deviation 0.2, three passes. The weakest direction of this matrix is shorter than
+/// the noise (singular value 0.17).
 #[test]
-#[ignore = "a minute; run by make slow"]
+#[ignore = "half a minute; run by make slow"]
 fn eight_sources_are_found() {
     let q = 8;
     let mut random = stream(10);
@@ -66,23 +64,21 @@ fn eight_sources_are_found() {
     }
 }
 
-/// Three sources in one pass of 6,000: enough to find them, not enough to take long. Random matrices have an index of about
+/// Three sources in two passes of 6,000: enough to find them, not enough to take long. Random matrices have an index of about
 /// 0.4 here, which is what "found" is told from.
 #[test]
 fn three_sources_are_found_and_gaussian_ones_are_reported() {
     let mixing = [1.0, 0.4, -0.3, -0.2, 1.1, 0.5, 0.6, -0.4, 0.9];
-    let run = Run { step: KAPPA, threads: 2, batch: 50, ..Run::default() };
+    let run = Run { threads: 2, batch: 20, ..Run::default() };
     let (heavy, gaussian): (Draw, Draw) = (laplace, |random| random.normal());
     for (sources, found) in [(heavy, true), (gaussian, false)] {
         let rows = mixed(&mixing, 3, 0.2, 6_000, &mut stream(11), sources);
-        for learn_scale in [false, true] {
-            let model = Ica { learn_scale, ..ica(3, 3, Sources::Laplace) };
-            let state = fit(model, &rows, 2, run, 10);
-            let index = amari(&state.parameters.mixing, &mixing, 3);
-            let shapes = model.shapes(&state);
-            assert_eq!(index < 0.1, found, "{index}");
-            assert!(shapes.iter().all(|shape| shape.looks_gaussian != found), "{shapes:?}");
-        }
+        let model = Ica { learn_scale: true, ..ica(3, 3, Sources::Laplace) };
+        let state = fit(model, &rows, 2, run, 10);
+        let index = amari(&state.parameters.mixing, &mixing, 3);
+        let shapes = model.shapes(&state);
+        assert_eq!(index < 0.1, found, "{index}");
+        assert!(shapes.iter().all(|shape| shape.looks_gaussian != found), "{shapes:?}");
     }
 }
 
@@ -91,7 +87,7 @@ fn three_sources_are_found_and_gaussian_ones_are_reported() {
 fn the_driver_keeps_its_promises() {
     let rows = mixed(&[1.0, 0.4, -0.3, 0.8, 0.2, 0.5], 2, 0.3, 400, &mut stream(12), laplace);
     let model = Ica { learn_scale: true, ..ica(3, 2, Sources::Laplace) };
-    let run = Run { step: KAPPA, batch: 40, averaging: Averaging::Uniform, ..Run::default() };
+    let run = Run { batch: 40, averaging: Averaging::Uniform, ..Run::default() };
     for boost in [false, true] {
         let run = Run { boost, ..run };
         let expected = fit(model, &rows, 2, run, 6);
