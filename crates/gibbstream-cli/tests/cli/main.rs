@@ -37,6 +37,8 @@ mod terminal;
 
 mod exports;
 
+mod dense;
+
 mod demo;
 
 mod memory;
