@@ -81,7 +81,8 @@ impl NumericRows {
         let files = 0..self.selection.inputs.len();
         let rows = files.flat_map(move |file| FileRows::new(all.clone(), file));
         let limit = self.selection.limit.map_or(usize::MAX, |limit| limit as usize);
-        Box::new(Ended::new(rows).skip(self.selection.skip as usize).take(limit))
+        let first = self.selection.inputs.first().map_or(Path::new("INPUT"), Input::name);
+        Box::new(Ended::new(rows, Place::file(first)).skip(self.selection.skip as usize).take(limit))
     }
 
     fn reader(&self, input: &Input) -> Result<Box<dyn RowReader>> {
@@ -212,13 +213,14 @@ fn checked(all: &NumericRows, place: &Place, row: Row, order: &[usize]) -> Resul
 /// Rows that end with an error if there is none at all, or after the first error.
 struct Ended<I> {
     rows: I,
+    place: Place,
     any: bool,
     over: bool,
 }
 
 impl<I> Ended<I> {
-    fn new(rows: I) -> Self {
-        Self { rows, any: false, over: false }
+    fn new(rows: I, place: Place) -> Self {
+        Self { rows, place, any: false, over: false }
     }
 }
 
@@ -232,7 +234,7 @@ impl<I: Iterator<Item = Result<Row>>> Iterator for Ended<I> {
         let next = self.rows.next();
         self.over = !matches!(next, Some(Ok(_)));
         if next.is_none() && !self.any {
-            return Some(Err(no_documents(Place::file("INPUT"))));
+            return Some(Err(no_documents(self.place.clone())));
         }
         self.any = true;
         next

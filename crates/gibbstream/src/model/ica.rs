@@ -148,7 +148,8 @@ impl Layout {
         start..start + self.sources * self.sources
     }
 
-    /// `E[score(s) s^T]`, where the score is minus the derivative of the log-density: the identity at a maximum.
+    /// `E[score(s) s^T]`, where the score is minus the derivative of the log-density: the identity at a maximum. It is
+    /// looked at minibatch by minibatch.
     pub fn score(self) -> Range<usize> {
         let start = self.ss().end;
         start..start + self.sources * self.sources
@@ -218,8 +219,8 @@ impl Ica {
     const RIDGE: f64 = 1e-8;
     /// Length of the gradient step for the map of the sources; curvatures are between 1 and 3 for Laplace sources.
     const PACE: f64 = 0.4;
-    /// The largest entry of a step.
-    const MOST: f64 = 0.1;
+    /// The longest step, as a sum over a row.
+    const LONGEST: f64 = 0.3;
 
     /// Refuses settings that make no sense.
     pub fn validate(&self) -> Result<()> {
@@ -260,14 +261,9 @@ impl Ica {
         mean
     }
 
-    /// The M-step `eta*(s)`. If a map of the sources is learnt too, `s` changes its units with them; off the diagonal it
-    /// takes a gradient step of size `rho`, because its maximum has no closed form.
-    pub fn maximise(&self, pivot: &[f64], s: &mut [f64], rho: f64, out: &mut IcaParameters) {
+    /// The M-step `eta*(s)`.
+    pub fn maximise(&self, pivot: &[f64], s: &[f64], out: &mut IcaParameters) {
         let (layout, p, q) = (self.layout(), self.dimension, self.sources);
-        if self.learn_scale {
-            self.rescale(s);
-            self.unmix(s, rho);
-        }
         // Sources and a constant, on which the columns of the data are regressed.
         let (means, ss, xs) = (&s[layout.s()], &s[layout.ss()], &s[layout.xs()]);
         let mut moments = DMatrix::identity(q + 1, q + 1);
@@ -302,6 +298,14 @@ impl Ica {
         self.maximise_degrees(s, &mut out.degrees);
     }
 
+    /// Learns a map of the sources from what is `fresh` and hands it over: `s` changes its units with them.
+    fn expand(&self, s: &mut [f64], fresh: &[f64], rho: f64) {
+        if self.learn_scale {
+            self.unmix(s, &fresh[self.layout().score()], rho);
+            self.rescale(s);
+        }
+    }
+
     /// Measures every source in its own scale, which then is 1.
     fn rescale(&self, s: &mut [f64]) {
         let (layout, q) = (self.layout(), self.sources);
@@ -322,33 +326,30 @@ impl Ica {
         for (ij, value) in s[layout.ss()].iter_mut().enumerate() {
             *value /= lengths[ij / q] * lengths[ij % q];
         }
-        for (ij, value) in s[layout.score()].iter_mut().enumerate() {
-            *value *= lengths[ij / q] / lengths[ij % q];
-        }
         for (ij, value) in s[layout.xs()].iter_mut().enumerate() {
             *value /= lengths[ij % q];
         }
     }
 
-    /// `d log p(x) / dM` for sources `M s` is `E[score(s) s^T] - I` at `M = I`. A step along it multiplies `A` by
-    /// `M` from the right and sources by its inverse; it does not get shorter when there is less noise, as EM does.
-    fn unmix(&self, s: &mut [f64], rho: f64) {
+    /// `d log p(x) / dM` for sources `M s` is `E[score(s) s^T] - I` at `M = I`. A step along it, off the diagonal, multiplies
+    /// `A` by `M` from the right and sources by its inverse; unlike a step of EM it does not get shorter when there is
+    /// less noise. It is that of the minibatch, as in any stochastic gradient: the running mean lags behind what was
+    /// changed, and steps along it would oscillate.
+    fn unmix(&self, s: &mut [f64], score: &[f64], rho: f64) {
         let (layout, q) = (self.layout(), self.sources);
-        let score = &s[layout.score()];
-        let map = DMatrix::from_fn(q, q, |i, j| {
-            if i == j { 1.0 } else { (Self::PACE * rho * score[i * q + j]).clamp(-Self::MOST, Self::MOST) }
-        });
-        let Some(inverse) = map.clone().try_inverse() else { return };
-        let square = |values: &[f64]| DMatrix::from_row_slice(q, q, values);
-        let (ss, score) = (square(&s[layout.ss()]), square(score));
-        let ss = &inverse * ss * inverse.transpose();
-        let score = map.transpose() * score * inverse.transpose();
+        let mut map =
+            DMatrix::from_fn(q, q, |i, j| if i == j { 0.0 } else { Self::PACE * rho * score[i * q + j] });
+        // So short that the map is far from singular.
+        let length = map.row_iter().map(|row| row.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
+        map *= (Self::LONGEST / length.max(f64::MIN_POSITIVE)).min(1.0);
+        map += DMatrix::identity(q, q);
+        let Some(inverse) = map.try_inverse() else { return };
+        let ss = &inverse * DMatrix::from_row_slice(q, q, &s[layout.ss()]) * inverse.transpose();
         let xs = DMatrix::from_row_slice(self.dimension, q, &s[layout.xs()]) * inverse.transpose();
         let means = &inverse * DVector::from_column_slice(&s[layout.s()]);
         s[layout.s()].copy_from_slice(means.as_slice());
         // Read column by column, what is transposed comes out row by row.
         s[layout.ss()].copy_from_slice(ss.transpose().as_slice());
-        s[layout.score()].copy_from_slice(score.transpose().as_slice());
         s[layout.xs()].copy_from_slice(xs.transpose().as_slice());
     }
 
@@ -504,7 +505,8 @@ impl LatentModel for Ica {
         let Some(fresh) = pending else { return self.fill(&state.pivot, &state.parameters, out) };
         let mut statistics = blended(&state.statistics, at.rho, fresh);
         let mut parameters = state.parameters.clone();
-        self.maximise(&state.pivot, &mut statistics, at.rho, &mut parameters);
+        self.expand(&mut statistics, fresh, at.rho);
+        self.maximise(&state.pivot, &statistics, &mut parameters);
         self.fill(&state.pivot, &parameters, out);
     }
 
@@ -519,7 +521,8 @@ impl LatentModel for Ica {
         state.statistics = blended(&state.statistics, step.rho, fresh);
         let keep = 1.0 - step.rho;
         state.spread = keep * keep * state.spread + step.rho * step.rho / batch.len() as f64;
-        self.maximise(&state.pivot, &mut state.statistics, step.rho, &mut state.parameters);
+        self.expand(&mut state.statistics, fresh, step.rho);
+        self.maximise(&state.pivot, &state.statistics, &mut state.parameters);
     }
 
     fn remember(&self, state: &mut IcaState, _: &Step) {

@@ -171,9 +171,9 @@ fn the_m_step_is_stationary() {
         let rows = rows.into_iter().map(|x| x + 2.0).collect();
         let batch = Observations::new(rows, 3, 0, 0).unwrap();
         let start = model.initial(&batch, Seed(3));
-        let mut s = expectation(&model, &ScaleGibbs { sweeps: 8, ..GIBBS }, &start, &batch, Seed(3));
+        let s = expectation(&model, &ScaleGibbs { sweeps: 8, ..GIBBS }, &start, &batch, Seed(3));
         let mut found = IcaParameters::default();
-        model.maximise(&start.pivot, &mut s, 1.0, &mut found);
+        model.maximise(&start.pivot, &s, &mut found);
         let logs =
             |values: &[f64]| values.iter().map(|&value| libm::log(value.max(1e-9))).collect::<Vec<_>>();
         let at: Vec<f64> = [found.mixing, found.mean, logs(&found.noise), logs(&found.degrees)]

@@ -46,13 +46,7 @@ fn eight_sources_are_found() {
     let rows = mixed(&mixing, q, 0.2, 50_000, &mut random, laplace);
     for (law, seed) in [(Sources::Laplace, 0), (Sources::Laplace, 1), (Sources::Student(None), 0)] {
         let model = Ica { learn_scale: true, ..ica(q, q, law) };
-        let run = Run {
-            step: KAPPA,
-            averaging: Averaging::Tail(500),
-            seed: Seed(seed),
-            threads: 2,
-            ..Run::default()
-        };
+        let run = Run { averaging: Averaging::Tail(500), seed: Seed(seed), threads: 2, ..Run::default() };
         let state = fit(model, &rows, 3, run, 12);
         let index = amari(&model.parameters(&state).mixing, &mixing, q);
         println!(
