@@ -218,7 +218,7 @@ impl Ica {
     /// Added to the second moments of the sources, relative to their mean, so that the regression has a solution.
     const RIDGE: f64 = 1e-8;
     /// Length of the gradient step for the map of the sources; curvatures are between 1 and 3 for Laplace sources.
-    const PACE: f64 = 0.4;
+    const PACE: f64 = 0.6;
     /// The longest step, as a sum over a row.
     const LONGEST: f64 = 0.3;
 
