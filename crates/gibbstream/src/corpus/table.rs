@@ -54,7 +54,7 @@ impl Read for Limited {
 
 /// The records of a table after the first, which names the columns.
 pub(super) struct Records {
-    records: Reader<Limited>,
+    reader: Reader<Limited>,
     /// The record that was read last.
     pub record: ByteRecord,
     /// The names of the columns.
@@ -69,26 +69,26 @@ impl Records {
         let head = Place::line(&lines.file().file, 1);
         let source = Limited { lines, left: MAX_LINE_BYTES, failed: None, place: head.clone() };
         // Lengths are compared here, because the parser would not say on which line a short record begins.
-        let mut records =
+        let mut reader =
             ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(source);
         let mut names = ByteRecord::new();
-        let found = records.read_byte_record(&mut names);
-        explain(found, &mut records)?;
-        Ok(Self { records, record: ByteRecord::new(), names, head })
+        let found = reader.read_byte_record(&mut names);
+        explain(found, &mut reader)?;
+        Ok(Self { reader, record: ByteRecord::new(), names, head })
     }
 
     /// Reads the next record and tells where it is; `None` at the end.
     pub fn next(&mut self) -> Result<Option<Place>> {
-        let line = self.records.position().line();
-        let source = self.records.get_mut();
+        let line = self.reader.position().line();
+        let source = self.reader.get_mut();
         source.left = MAX_LINE_BYTES;
         source.place.line = Some(line);
-        let found = self.records.read_byte_record(&mut self.record);
-        if !explain(found, &mut self.records)? {
+        let found = self.reader.read_byte_record(&mut self.record);
+        if !explain(found, &mut self.reader)? {
             return Ok(None);
         }
         let begins = self.record.position().map_or(line, csv::Position::line);
-        let place = Place { line: Some(begins), ..self.records.get_ref().place.clone() };
+        let place = Place { line: Some(begins), ..self.reader.get_ref().place.clone() };
         if self.record.len() == self.names.len() {
             return Ok(Some(place));
         }

@@ -67,9 +67,9 @@ pub fn run(
         let found: Vec<Hidden> = pool.install(|| some.par_iter().map(hidden).collect());
         for (row, hidden) in some.iter().zip(&found) {
             if csv {
-                lines.csv(index, row, hidden)?
+                lines.csv(index, row, hidden)?;
             } else {
-                lines.json(index, row, hidden)?
+                lines.json(index, row, hidden)?;
             }
             index += 1;
         }

@@ -373,16 +373,15 @@ impl<'a> Training<'a> {
     }
 
     fn run(&self, report: Option<String>) -> Run {
-        let (pass, documents) = self.position;
+        let ((pass, documents), finished) = (self.position, report.is_some());
         let notes = Notes {
             unknown_tokens: 0,
             train_seconds: self.cost.wall.as_secs_f64(),
             train_cpu_seconds: self.cost.cpu.as_secs_f64(),
             evaluations: self.evaluations.clone(),
             log_bytes: self.log.as_ref().map_or(0, Log::bytes),
-            report: report.clone(),
+            report,
         };
-        let finished = report.is_some();
         Run { request: self.request.clone(), pass, documents, finished, notes: json!(notes) }
     }
 
