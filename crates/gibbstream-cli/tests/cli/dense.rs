@@ -124,7 +124,9 @@ fn threads_reading_and_kills_change_no_bit() {
         let piped = run_with(
             &folder,
             &format!("train - --json --model {model} --components 2 --batch 50 {flags}"),
-            |command| drop(command.write_stdin(folder.read(table(model)))),
+            |command| {
+                command.write_stdin(folder.read(table(model)));
+            },
         );
         assert_eq!(hash(&piped.ok().json()), expected, "{model} from standard input");
 
