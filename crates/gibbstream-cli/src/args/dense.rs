@@ -54,7 +54,7 @@ fn parse_sources(text: &str) -> Result<Sources, String> {
 }
 
 /// Flags of documents and topics that mean nothing for rows of numbers.
-const TOPIC_FLAGS: [&str; 20] = [
+const TOPIC_FLAGS: [&str; 26] = [
     "alpha",
     "local",
     "global",
@@ -75,6 +75,12 @@ const TOPIC_FLAGS: [&str; 20] = [
     "text-field",
     "transpose",
     "paper",
+    "initial-topics",
+    "max-topics",
+    "doc-concentration",
+    "top-concentration",
+    "min-remainder",
+    "pi",
 ];
 
 /// Flags that mean something for some models of numbers only.
@@ -93,7 +99,7 @@ const PARTICULAR: [(&str, &[&str]); 9] = [
 impl TrainArgs {
     /// Whether the model is one of rows of numbers.
     pub fn is_dense(&self) -> bool {
-        self.model != "lda"
+        self.model != "lda" && self.model != "hdp"
     }
 
     fn given(&self, flag: &str) -> bool {

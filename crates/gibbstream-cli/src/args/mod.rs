@@ -8,6 +8,8 @@ pub mod checkpoint;
 
 pub mod dense;
 
+pub mod hdp;
+
 pub mod input;
 
 pub mod method;
