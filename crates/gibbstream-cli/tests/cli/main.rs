@@ -39,6 +39,8 @@ mod terminal;
 
 mod exports;
 
+mod dense;
+
 mod demo;
 
 mod memory;
