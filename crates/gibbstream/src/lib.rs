@@ -34,6 +34,8 @@ pub mod averaging;
 
 pub mod method;
 
+pub mod method_changes;
+
 pub mod online;
 
 pub mod trainer;
