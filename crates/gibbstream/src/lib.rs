@@ -42,6 +42,8 @@ pub mod trainer;
 
 pub mod evaluation;
 
+pub mod summary;
+
 pub mod model_file;
 
 pub mod checkpoint;

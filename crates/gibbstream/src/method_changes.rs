@@ -1,5 +1,5 @@
-//! Changes to the parts of a method, in the words of the flags that ask for them: the program and the Python package
-//! share them, and so their names, their defaults and their errors.
+//! The parts of a method and changes to them, in the words of the flags: the program and the Python package share them,
+//! and so their names, their defaults and their errors.
 
 use crate::averaging::Averaging;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use crate::inference::gibbs::{Statistic, Window};
 use crate::method::{Local, Method};
 use crate::model::alpha::AlphaRule;
 use crate::model::lda::Start;
-use crate::model::topic_rule::{Smoothing, TopicRule};
+use crate::model::topic_rule::{Population, Smoothing, TopicRule};
 use crate::schedule::StepSize;
 
 /// What is to be different from a method with a name; `None` leaves a part as it is.
@@ -210,8 +210,7 @@ impl MethodChanges {
     }
 }
 
-/// The name of a kind of local inference.
-pub fn local_name(local: Local) -> &'static str {
+fn local_name(local: Local) -> &'static str {
     match local {
         Local::Gibbs { .. } => "gibbs",
         Local::MetropolisHastings { .. } => "mh",
@@ -284,4 +283,117 @@ fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
 fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
     let values = text.split(',').map(number).collect::<Result<Vec<f64>, String>>()?;
     values.try_into().map_err(|_| format!("`{text}` is not {N} numbers with commas between them"))
+}
+
+/// The parts of a method in the words of the flags that set them.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Parts {
+    /// Inference inside documents.
+    pub local: &'static str,
+    /// Sweeps or iterations over each document.
+    pub sweeps: usize,
+    /// What sampling keeps.
+    pub statistic: Option<&'static str>,
+    /// Sweeps that sampling keeps.
+    pub window: Option<&'static str>,
+    /// Topics from statistics.
+    pub global: &'static str,
+    /// Share of each topic that is spread evenly over all words.
+    pub smoothing: Option<f64>,
+    /// Parameter of the prior of the topics.
+    pub topic_prior: Option<String>,
+    /// The weight of a minibatch.
+    pub step: String,
+    /// How alpha is found.
+    pub alpha: String,
+    /// Whether the topics move after every sweep.
+    pub boost: bool,
+    /// Parameters to report.
+    pub averaging: String,
+    /// Topics to start from.
+    pub start: &'static str,
+    /// Whether it depends on the size of the corpus.
+    pub needs_total_docs: bool,
+    /// Whether a minibatch is the whole corpus.
+    pub whole_corpus: bool,
+}
+
+impl From<&Method> for Parts {
+    fn from(method: &Method) -> Self {
+        let (window, statistic) = match method.local {
+            Local::Gibbs { window, statistic } | Local::MetropolisHastings { window, statistic } => {
+                (Some(window), Some(statistic))
+            }
+            Local::MeanField => (None, None),
+            Local::CollapsedGibbs { window } => (Some(window), None),
+        };
+        let statistic = statistic.map(|statistic| match statistic {
+            Statistic::RaoBlackwell => "rb",
+            Statistic::InSweep => "in-sweep",
+            Statistic::Counts if window == Some(Window::Last) => "last",
+            Statistic::Counts => "counts",
+        });
+        let window = window.map(|window| match window {
+            Window::LastQuarter => "quarter",
+            Window::LastHalf => "half",
+            Window::Last => "last",
+        });
+        let (global, smoothing, topic_prior) = match method.global {
+            TopicRule::MaximumLikelihood(Smoothing::Share(share)) => ("ml", Some(share), None),
+            TopicRule::MaximumLikelihood(Smoothing::PseudoCount(prior)) => {
+                ("ml", None, Some(prior.to_string()))
+            }
+            TopicRule::Bayes { prior, .. } => {
+                ("bayes", None, Some(prior.map_or("1/K".into(), |prior| prior.to_string())))
+            }
+            TopicRule::Langevin { prior, .. } => ("langevin", None, Some(prior.to_string())),
+        };
+        let step = match method.step {
+            StepSize::Power { kappa, offset, tau } => {
+                format!("power kappa={kappa} offset={offset} tau={tau}")
+            }
+            StepSize::Constant(rho) => format!("constant={rho}"),
+            StepSize::Incremental { head_start: 0 } => "incremental".into(),
+            StepSize::Incremental { head_start } => format!("incremental={head_start}"),
+            StepSize::Decay { start, delay, exponent } => format!("decay={start},{delay},{exponent}"),
+        };
+        let alpha = match method.alpha {
+            AlphaRule::FixedPoint => "fixed-point".into(),
+            AlphaRule::FixedPointSteps(count) => format!("fixed-point={count}"),
+            AlphaRule::Newton => "newton".into(),
+            AlphaRule::Gradient => "gradient".into(),
+            AlphaRule::Gamma { shape, rate } => format!("gamma={shape},{rate}"),
+            AlphaRule::Fixed(None) => "fixed".into(),
+            AlphaRule::Fixed(Some(value)) => format!("fixed={value}"),
+        };
+        let averaging = match method.averaging {
+            Averaging::None => "none".into(),
+            Averaging::Uniform => "uniform".into(),
+            Averaging::Tail(first) => format!("tail={first}"),
+        };
+        let needs_total_docs = matches!(
+            method.global,
+            TopicRule::Bayes { population, .. } | TopicRule::Langevin { population, .. }
+                if population != Population::Seen
+        );
+        Self {
+            local: local_name(method.local),
+            sweeps: method.sweeps,
+            statistic,
+            window,
+            global,
+            smoothing,
+            topic_prior,
+            step,
+            alpha,
+            boost: method.boost,
+            averaging,
+            start: match method.start {
+                Start::Gamma => "gamma",
+                Start::NearlyUniform => "nearly-uniform",
+            },
+            needs_total_docs,
+            whole_corpus: method.whole_corpus,
+        }
+    }
 }

@@ -185,6 +185,23 @@ impl TopicModel {
 
     /// The same with the state of the run, which makes it a checkpoint.
     pub(crate) fn save_with(&self, path: &Path, run: Option<&Run>) -> Result<()> {
+        let mut file = NewFile::create(path)?;
+        self.write(run, |bytes| file.write(bytes))?;
+        file.finish()
+    }
+
+    /// The bytes of the file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut file = Vec::new();
+        self.write(None, |bytes| {
+            file.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        Ok(file)
+    }
+
+    /// Hands the file over piece by piece.
+    fn write(&self, run: Option<&Run>, mut piece: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut words = String::new();
         for place in 0..self.vocabulary.len() as u32 {
             words.push_str(&self.vocabulary.known(place).unwrap_or_default());
@@ -213,12 +230,8 @@ impl TopicModel {
             hasher.update(&tensor.bytes);
         }
         header.checksum = hasher.finalize().to_hex().to_string();
-        let mut file = NewFile::create(path)?;
-        file.write(&header_bytes(&header, &tensors))?;
-        for tensor in &tensors {
-            file.write(&tensor.bytes)?;
-        }
-        file.finish()
+        piece(&header_bytes(&header, &tensors))?;
+        tensors.iter().try_for_each(|tensor| piece(&tensor.bytes))
     }
 
     /// The header, with zeros for the checksum.

@@ -4,12 +4,9 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
 use gibbstream::Result;
 use gibbstream::averaging::Averaging;
-use gibbstream::inference::gibbs::{Statistic, Window};
-use gibbstream::method::{Local, Method};
-use gibbstream::method_changes::{MethodChanges, local_name, parse_alpha, parse_averaging, parse_step};
+use gibbstream::method::Method;
+use gibbstream::method_changes::{MethodChanges, parse_alpha, parse_averaging, parse_step};
 use gibbstream::model::alpha::AlphaRule;
-use gibbstream::model::lda::Start;
-use gibbstream::model::topic_rule::{Population, Smoothing, TopicRule};
 use gibbstream::schedule::StepSize;
 
 /// A method, and changes to its parts.
@@ -153,109 +150,15 @@ impl clap::FromArgMatches for Boost {
     }
 }
 
-/// The parts of a method in the words of the flags that set them.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct Parts {
-    pub local: &'static str,
-    pub sweeps: usize,
-    pub statistic: Option<&'static str>,
-    pub window: Option<&'static str>,
-    pub global: &'static str,
-    pub smoothing: Option<f64>,
-    pub topic_prior: Option<String>,
-    pub step: String,
-    pub alpha: String,
-    pub boost: bool,
-    pub averaging: String,
-    pub start: &'static str,
-    pub needs_total_docs: bool,
-    pub whole_corpus: bool,
-}
-
-impl From<&Method> for Parts {
-    fn from(method: &Method) -> Self {
-        let (window, statistic) = match method.local {
-            Local::Gibbs { window, statistic } | Local::MetropolisHastings { window, statistic } => {
-                (Some(window), Some(statistic))
-            }
-            Local::MeanField => (None, None),
-            Local::CollapsedGibbs { window } => (Some(window), None),
-        };
-        let statistic = statistic.map(|statistic| match statistic {
-            Statistic::RaoBlackwell => "rb",
-            Statistic::InSweep => "in-sweep",
-            Statistic::Counts if window == Some(Window::Last) => "last",
-            Statistic::Counts => "counts",
-        });
-        let window = window.map(|window| match window {
-            Window::LastQuarter => "quarter",
-            Window::LastHalf => "half",
-            Window::Last => "last",
-        });
-        let (global, smoothing, topic_prior) = match method.global {
-            TopicRule::MaximumLikelihood(Smoothing::Share(share)) => ("ml", Some(share), None),
-            TopicRule::MaximumLikelihood(Smoothing::PseudoCount(prior)) => {
-                ("ml", None, Some(prior.to_string()))
-            }
-            TopicRule::Bayes { prior, .. } => {
-                ("bayes", None, Some(prior.map_or("1/K".into(), |prior| prior.to_string())))
-            }
-            TopicRule::Langevin { prior, .. } => ("langevin", None, Some(prior.to_string())),
-        };
-        let step = match method.step {
-            StepSize::Power { kappa, offset, tau } => {
-                format!("power kappa={kappa} offset={offset} tau={tau}")
-            }
-            StepSize::Constant(rho) => format!("constant={rho}"),
-            StepSize::Incremental { head_start: 0 } => "incremental".into(),
-            StepSize::Incremental { head_start } => format!("incremental={head_start}"),
-            StepSize::Decay { start, delay, exponent } => format!("decay={start},{delay},{exponent}"),
-        };
-        let alpha = match method.alpha {
-            AlphaRule::FixedPoint => "fixed-point".into(),
-            AlphaRule::FixedPointSteps(count) => format!("fixed-point={count}"),
-            AlphaRule::Newton => "newton".into(),
-            AlphaRule::Gradient => "gradient".into(),
-            AlphaRule::Gamma { shape, rate } => format!("gamma={shape},{rate}"),
-            AlphaRule::Fixed(None) => "fixed".into(),
-            AlphaRule::Fixed(Some(value)) => format!("fixed={value}"),
-        };
-        let averaging = match method.averaging {
-            Averaging::None => "none".into(),
-            Averaging::Uniform => "uniform".into(),
-            Averaging::Tail(first) => format!("tail={first}"),
-        };
-        let needs_total_docs = matches!(
-            method.global,
-            TopicRule::Bayes { population, .. } | TopicRule::Langevin { population, .. }
-                if population != Population::Seen
-        );
-        Self {
-            local: local_name(method.local),
-            sweeps: method.sweeps,
-            statistic,
-            window,
-            global,
-            smoothing,
-            topic_prior,
-            step,
-            alpha,
-            boost: method.boost,
-            averaging,
-            start: match method.start {
-                Start::Gamma => "gamma",
-                Start::NearlyUniform => "nearly-uniform",
-            },
-            needs_total_docs,
-            whole_corpus: method.whole_corpus,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::{Args, FromArgMatches};
+    use gibbstream::inference::gibbs::{Statistic, Window};
+    use gibbstream::method::Local;
+    use gibbstream::method_changes::Parts;
+    use gibbstream::model::lda::Start;
+    use gibbstream::model::topic_rule::{Smoothing, TopicRule};
     use std::fmt::Write;
 
     fn asked(flags: &str) -> Result<Method> {

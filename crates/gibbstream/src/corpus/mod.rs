@@ -53,6 +53,8 @@ mod stream;
 
 mod reader;
 
+mod weights;
+
 mod minibatch;
 mod synthetic;
 mod themes;
@@ -66,6 +68,8 @@ pub use vocabulary::Vocabulary;
 pub use word_counts::{VocabularyCounter, VocabularyLimits};
 
 pub use reader::{Format, Inputs, ResolvedInputs};
+
+pub use weights::BadWeight;
 
 pub use minibatch::{Entry, Minibatch};
 pub use synthetic::{Length, Synthetic, Truth};
