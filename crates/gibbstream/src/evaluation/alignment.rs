@@ -138,8 +138,8 @@ mod tests {
 
     fn random_topics(topics: usize, words: usize, seed: u64) -> Topics {
         let mut random = Seed(seed).stream(Purpose::Initial, [0, 0]);
-        let mut beta = vec![0.0; topics * words];
-        random.gammas(0.3, &mut beta);
+        let mut skewed = || (0..3).map(|_| random.uniform_positive()).product();
+        let mut beta: Vec<f64> = (0..topics * words).map(|_| skewed()).collect();
         for k in 0..topics {
             let total: f64 = beta.iter().skip(k).step_by(topics).sum();
             beta.iter_mut().skip(k).step_by(topics).for_each(|value| *value /= total);
