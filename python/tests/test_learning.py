@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import gibbstream
 from conftest import drawn
@@ -204,12 +205,13 @@ def test_interrupted_fit_keeps_what_was_learnt(counts):
 @pytest.mark.parametrize("call", ["fit", "transform", "log_likelihood"])
 def test_interrupts_reach_calls_that_have_released_the_interpreter(call, counts):
     lda = LDA(3, batch=50, random_state=0).fit(counts)
-    # Each of these would take minutes or more.
-    lda.set_params(passes=10**6, transform_sweeps=10**5, particles=10**4)
+    # Each of these would take a minute or more.
+    many = sparse.vstack([counts] * 50, format="csr")
+    lda.set_params(passes=10**6, transform_sweeps=1000, particles=100)
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        getattr(lda, call)(counts)
+        getattr(lda, call)(many)
     timer.join()
 
 
