@@ -56,34 +56,42 @@ def load(documents):
     return matrix[:documents], matrix.shape[0]
 
 
-def train(name, topics, seed, train):
-    """Fits, and returns the model, its topics, its alpha, and what infers mixtures."""
+def trainer(name, topics, seed):
+    """What learns from documents and returns topics, alpha, and what infers mixtures; importing is over by then."""
     if name == "scikit-learn":
         from sklearn.decomposition import LatentDirichletAllocation
 
-        model = LatentDirichletAllocation(topics, learning_method="online", max_iter=1, random_state=seed, n_jobs=1)
-        model.fit(train)
-        beta = model.components_ / model.components_.sum(axis=1, keepdims=True)
-        return beta, np.full(topics, model.doc_topic_prior_), lambda: model.transform(train)
-    if name == "gensim":
+        def train(documents):
+            settings = {"learning_method": "online", "max_iter": 1, "random_state": seed, "n_jobs": 1}
+            model = LatentDirichletAllocation(topics, **settings).fit(documents)
+            return model.components_, np.full(topics, model.doc_topic_prior_), lambda: model.transform(documents)
+
+    elif name == "gensim":
         from gensim.matutils import Sparse2Corpus
         from gensim.models import LdaModel
 
-        bags = Sparse2Corpus(train, documents_columns=False)
-        words = {word: str(word) for word in range(train.shape[1])}
-        model = LdaModel(bags, num_topics=topics, id2word=words, random_state=seed, alpha="auto", eval_every=None)
-        return model.get_topics().astype(np.float64), model.alpha, lambda: model.inference(list(bags))
-    from gibbstream import LDA
+        def train(documents):
+            bags = Sparse2Corpus(documents, documents_columns=False)
+            words = {word: str(word) for word in range(documents.shape[1])}
+            model = LdaModel(bags, num_topics=topics, id2word=words, random_state=seed, alpha="auto", eval_every=None)
+            return model.get_topics().astype(np.float64), model.alpha, lambda: model.inference(list(bags))
 
-    model = LDA(topics, random_state=seed, n_jobs=1, **OURS[name]).fit(train)
-    return model.topic_word_, model.alpha_, lambda: model.transform(train)
+    else:
+        from gibbstream import LDA
+
+        def train(documents):
+            model = LDA(topics, random_state=seed, n_jobs=1, **OURS[name]).fit(documents)
+            return model.components_, model.alpha_, lambda: model.transform(documents)
+
+    return train
 
 
 def measure(arguments):
     """One program in this process; prints one line of JSON."""
     documents, total = load(arguments.documents)
+    train = trainer(arguments.measure, arguments.topics, arguments.seed)
     started = time.process_time()
-    beta, alpha, transform = train(arguments.measure, arguments.topics, arguments.seed, documents)
+    beta, alpha, transform = train(documents)
     fit = time.process_time() - started
     started = time.process_time()
     transform()

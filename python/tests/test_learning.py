@@ -106,7 +106,7 @@ def test_every_knob_changes_what_is_learnt(knob, counts):
     ("parameters", "error", "message"),
     [
         ({"n_components": 0}, ValueError, "topics: 0 is not a number of topics; choose a number from 1 to 1000000"),
-        ({"n_components": "ten"}, TypeError, "n_components: 'ten' is not a whole number"),
+        ({"n_components": "ten"}, TypeError, "n_components: 'ten' is not a whole number from 0 on"),
         ({"method": "gibbs"}, ValueError, "method: there is no method called 'gibbs'; choose one of g-oem,"),
         ({"batch": 0}, ValueError, "batch: a minibatch has at least one document; choose 1 or more"),
         ({"sweeps": 0}, ValueError, "sweeps: 0 sweeps estimate nothing"),

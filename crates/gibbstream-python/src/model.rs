@@ -30,8 +30,11 @@ pub struct Model {
     state: Mutex<State>,
     pool: Mutex<Option<Pool>>,
     /// The last array of components, for as long as the parameters are the same: people read it row by row.
-    components: Mutex<Option<(Arc<Topics>, Py<PyArray2<f64>>)>>,
+    components: Mutex<Option<Components>>,
 }
+
+/// Parameters, and the array that was made of them.
+type Components = (Arc<Topics>, Py<PyArray2<f64>>);
 
 /// Threads for inference, kept for the next call.
 struct Pool {

@@ -32,7 +32,7 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
     let text = |rule: &'static str| of(rule).get::<String>("a text");
     let changes = MethodChanges {
         paper: false,
-        sweeps: of("sweeps").get("a whole number")?,
+        sweeps: of("sweeps").get("a whole number from 0 on")?,
         kappa: of("kappa").get("a number")?,
         offset: of("offset").get("a number")?,
         tau: of("tau").get("a number")?,
@@ -47,7 +47,7 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
         window: text("window")?,
         start: text("start")?,
         topic_prior: of("topic_prior").get("a number")?,
-        total_docs: of("total_docs").get("a whole number")?,
+        total_docs: of("total_docs").get("a whole number from 0 on")?,
     };
     let mut method = changes.apply(Method::named(&name).or_exception()?).or_exception()?;
     if let Some(documents) = documents {
@@ -56,10 +56,10 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
     let settings = Settings {
         name,
         method,
-        topics: of("n_components").required("a whole number")?,
+        topics: of("n_components").required("a whole number from 0 on")?,
         vocabulary: words,
-        batch: of("batch").required("a whole number")?,
-        seed: Seed(of("seed").required("a whole number")?),
+        batch: of("batch").required("a whole number from 0 on")?,
+        seed: Seed(of("seed").required("a whole number from 0 on")?),
     };
     settings.validate().or_exception()?;
     Ok(settings)
