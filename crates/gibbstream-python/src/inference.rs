@@ -16,7 +16,7 @@ use rayon::ThreadPool;
 use serde_json::json;
 
 /// Rows whose mixtures are inferred together; no result depends on it.
-const TOGETHER: usize = 256;
+const TOGETHER: usize = 2048;
 
 /// How likelihoods are estimated.
 #[derive(FromPyObject)]
