@@ -60,6 +60,7 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
         vocabulary: words,
         batch: of("batch").required("a whole number from 0 on")?,
         seed: Seed(of("seed").required("a whole number from 0 on")?),
+        hdp: None,
     };
     settings.validate().or_exception()?;
     Ok(settings)

@@ -62,7 +62,21 @@ impl MethodChanges {
     pub const START: &'static [&'static str] = &["gamma", "nearly-uniform"];
 
     /// The method with all changes. The size of the corpus may still be missing.
-    pub fn apply(&self, mut method: Method) -> Result<Method> {
+    pub fn apply(&self, method: Method) -> Result<Method> {
+        let method = self.with_changes(method)?;
+        // A size that is not known yet is no reason to refuse.
+        method.with_population(1.0).validate()?;
+        Ok(method)
+    }
+
+    /// The same for an open number of topics.
+    pub fn apply_for_hdp(&self, method: Method) -> Result<Method> {
+        let method = self.with_changes(method)?;
+        method.with_population(1.0).validate_for_hdp()?;
+        Ok(method)
+    }
+
+    fn with_changes(&self, mut method: Method) -> Result<Method> {
         for (flag, value, known) in [
             ("--local", &self.local, Self::LOCAL),
             ("--global", &self.global, Self::GLOBAL),
@@ -94,8 +108,6 @@ impl MethodChanges {
         if let Some(documents) = self.total_docs {
             method = method.with_population(documents as f64);
         }
-        // A size that is not known yet is no reason to refuse.
-        method.with_population(1.0).validate()?;
         Ok(method)
     }
 
@@ -115,12 +127,19 @@ impl MethodChanges {
             let problem = "collapsed Gibbs sampling of the whole corpus keeps counts";
             return refuse("--statistic", problem, "leave it out, or use --method mcem");
         }
+        if kind == "predictive-gibbs" && self.statistic.is_some() {
+            return refuse("--statistic", "this method keeps counts", "leave it out");
+        }
         let (mut window, mut statistic) = match own {
             Local::Gibbs { window, statistic } | Local::MetropolisHastings { window, statistic } => {
                 (window, statistic)
             }
-            Local::CollapsedGibbs { window } if self.local.is_none() => (window, Statistic::Counts),
-            Local::MeanField | Local::CollapsedGibbs { .. } => (Window::LastQuarter, Statistic::RaoBlackwell),
+            Local::CollapsedGibbs { window } | Local::PredictiveGibbs { window } if self.local.is_none() => {
+                (window, Statistic::Counts)
+            }
+            Local::MeanField | Local::CollapsedGibbs { .. } | Local::PredictiveGibbs { .. } => {
+                (Window::LastQuarter, Statistic::RaoBlackwell)
+            }
         };
         if let Some(chosen) = self.statistic.as_deref() {
             (window, statistic) = match (chosen, window) {
@@ -143,6 +162,7 @@ impl MethodChanges {
         Ok(match kind {
             "gibbs" => Local::Gibbs { window, statistic },
             "mh" => Local::MetropolisHastings { window, statistic },
+            "predictive-gibbs" => Local::PredictiveGibbs { window },
             _ => Local::CollapsedGibbs { window },
         })
     }
@@ -216,6 +236,7 @@ fn local_name(local: Local) -> &'static str {
         Local::MetropolisHastings { .. } => "mh",
         Local::MeanField => "mean-field",
         Local::CollapsedGibbs { .. } => "collapsed-gibbs",
+        Local::PredictiveGibbs { .. } => "predictive-gibbs",
     }
 }
 
@@ -325,7 +346,7 @@ impl From<&Method> for Parts {
                 (Some(window), Some(statistic))
             }
             Local::MeanField => (None, None),
-            Local::CollapsedGibbs { window } => (Some(window), None),
+            Local::CollapsedGibbs { window } | Local::PredictiveGibbs { window } => (Some(window), None),
         };
         let statistic = statistic.map(|statistic| match statistic {
             Statistic::RaoBlackwell => "rb",

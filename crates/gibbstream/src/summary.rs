@@ -33,7 +33,8 @@ pub fn summarise(topics: &Topics, shares: &[f64], shown: usize, lambda: f64) -> 
         .chunks_exact(topics.topics())
         .map(|row| (row.iter().zip(shares).map(|(p, share)| p * share).sum(), row.iter().sum()))
         .collect();
-    (0..topics.topics())
+    // Topics that have not been met yet come last and have no share; there is nothing to say of them.
+    (0..shares.len())
         .map(|k| {
             let best = best_words(topics, k, &marginals, shown, lambda);
             let weight = |word: usize| topics.beta[word * topics.topics() + k];

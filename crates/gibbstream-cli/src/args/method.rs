@@ -83,9 +83,19 @@ impl MethodArgs {
         self.changed(Method::named(&self.method)?)
     }
 
+    /// The same for an open number of topics.
+    pub fn method_for_hdp(&self) -> Result<Method> {
+        self.changed_for_hdp(Method::named_for_hdp(&self.method)?)
+    }
+
     /// The same changes to another method.
     pub fn changed(&self, method: Method) -> Result<Method> {
         self.changes().apply(method)
+    }
+
+    /// The same for an open number of topics.
+    pub fn changed_for_hdp(&self, method: Method) -> Result<Method> {
+        self.changes().apply_for_hdp(method)
     }
 
     fn changes(&self) -> MethodChanges {

@@ -52,6 +52,9 @@ pub struct TopicsArgs {
 #[derive(Serialize)]
 struct Topic {
     id: usize,
+    /// Its number in the order of creation, where the number of topics is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_as: Option<u64>,
     share: f64,
     alpha: f64,
     effective_words: f64,
@@ -97,7 +100,12 @@ pub fn run(
         }
     }
     if output.json {
-        output.print_json(&json!({ "schema": "gibbstream/topics/1", "topics": topics }))?;
+        let mut facts = json!({ "schema": "gibbstream/topics/1", "topics": topics });
+        if let (Some(used), Some(created)) = (model.learnt.topics_used(), model.learnt.topics_created()) {
+            facts["topics_used"] = json!(used);
+            facts["topics_created"] = json!(created);
+        }
+        output.print_json(&facts)?;
     } else {
         topics.sort_by(|a, b| b.share.total_cmp(&a.share));
         output.print(&table(&topics)?)?;
@@ -108,10 +116,12 @@ pub fn run(
 fn describe(model: &TopicModel, shown: usize, lambda: f64) -> Vec<Topic> {
     let shares = shares(&model.learnt.state.counts.topic_tokens());
     let summaries = summarise(&model.topics(), &shares, shown, lambda).into_iter().enumerate();
+    let ids = model.learnt.state.sticks.as_ref().map(|sticks| &sticks.ids);
     let word = |(word, weight)| Word { word: model.vocabulary.word(word).to_owned(), weight };
     summaries
         .map(|(id, topic)| Topic {
             id,
+            created_as: ids.map(|ids| ids[id]),
             share: topic.share,
             alpha: topic.alpha,
             effective_words: topic.effective_words,
@@ -131,7 +141,7 @@ fn typical_documents(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<Vec<Example>>> {
     let inputs = args.reading.with(args.documents.clone(), tokenizer_of(model))?.resolve()?;
-    let mut best: Vec<Vec<Example>> = vec![Vec::new(); model.settings.topics];
+    let mut best: Vec<Vec<Example>> = vec![Vec::new(); model.learnt.state.counts.topics()];
     output.progress.start("reading", "documents", inputs.expected_documents());
     each_mixture(model, &inputs, model.settings.method.sweeps.max(2), general, interrupt, |inferred| {
         let Inferred::Document(index, document, mixture) = inferred else { return Ok(()) };
