@@ -59,6 +59,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     # Names of parameters that go to the compiled part as they are.
     _knobs: ClassVar[tuple[str, ...]]
+    # The kind of model, as the program's --model names it.
+    _family: ClassVar[str]
 
     batch: int
     passes: int | None
@@ -511,6 +513,10 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @classmethod
     def _with(cls, model: Model, parameters: Mapping[str, Any]) -> Self:
+        if model.family != cls._family:
+            raise ValueError(
+                f"model: it is of kind {model.family}, not {cls._family}; load it with the class of that kind"
+            )
         known = model.asked_for()
         seed = known.pop("seed")
         made = cls(**(known | {"random_state": seed} | dict(parameters)))

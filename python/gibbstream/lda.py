@@ -112,6 +112,7 @@ class LDA(TopicEstimator):
     1000
     """
 
+    _family: ClassVar[str] = "lda"
     _knobs: ClassVar[tuple[str, ...]] = (
         "n_components",
         "method",

@@ -72,6 +72,12 @@ def test_models_go_from_one_to_the_other_and_back(run, uci, counts, held_out):
     assert lda.partial_fit(counts).model_hash_ == report["model_hash"]
 
 
+def test_models_of_another_kind_are_refused(run, uci):
+    run("train", "train", "--model", "hdp", "--out", "hdp.gbs")
+    with pytest.raises(ValueError, match="model: it is of kind hdp, not lda"):
+        LDA.load(uci / "hdp.gbs")
+
+
 def test_the_same_mixtures_scores_and_words(run, uci, counts, held_out):
     lda = LDA(4, batch=20, random_state=0, transform_sweeps=100).fit(counts)
     lda.set_vocabulary([f"w{word:02}" for word in range(counts.shape[1])]).save(uci / "model.gbs")

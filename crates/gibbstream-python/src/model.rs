@@ -503,6 +503,12 @@ impl Model {
         })
     }
 
+    /// The kind of model: `lda` or `hdp`.
+    #[getter]
+    fn family(&self, py: Python<'_>) -> PyResult<&'static str> {
+        self.with(py, |state| Ok(state.trainer.settings().family()))
+    }
+
     #[getter]
     fn width(&self, py: Python<'_>) -> PyResult<usize> {
         self.with(py, |state| Ok(state.vocabulary.len()))
