@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: help setup test format lint unit examples slow fuzz bench bench-peers check-all clean
+.PHONY: help setup test format lint unit examples python python-peers slow fuzz bench bench-peers bench-python check-all clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -15,7 +15,7 @@ setup: ## a C compiler for the compression libraries, and the Rust tools
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy
 
-test: setup format lint unit examples ## everything that must pass on every change
+test: setup format lint unit examples python ## everything that must pass on every change
 
 format:
 	$(CARGO) fmt --all --check
@@ -30,6 +30,36 @@ examples:
 	$(CARGO) run --quiet --release --locked --package gibbstream --example ten_methods
 	$(CARGO) run --quiet --release --locked --package gibbstream --example custom_model
 	$(CARGO) run --quiet --release --locked -- demo --no-progress
+
+PYTHON ?= python3
+VENV = .venv
+# The package as users install it, with what its tests need; compiled again only if something has changed.
+VENV_READY = $(VENV)/ready
+PYTHON_SOURCES = pyproject.toml Cargo.toml Cargo.lock $(shell find crates/gibbstream/src crates/gibbstream-python \
+  python/gibbstream -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi')
+
+$(VENV_READY): $(PYTHON_SOURCES)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "the Python package needs Python 3.10 or newer: make PYTHON=python3.12 test" >&2; exit 1; }
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV) || \
+	  { apt-get update && apt-get install --yes python3-venv && $(PYTHON) -m venv --clear $(VENV); }
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check '.[test]'
+	touch $@
+
+python: $(VENV_READY) ## the Python package: style, types and tests, in a virtual environment
+	$(VENV)/bin/ruff format --check python examples
+	$(VENV)/bin/ruff check python examples
+	$(VENV)/bin/mypy
+	$(CARGO) build --release --locked --package gibbstream-cli
+	GIBBSTREAM_PROGRAM=target/release/gibbstream $(VENV)/bin/python -m pytest --quiet
+
+python-peers: $(VENV_READY) ## the Python package beside gensim and pyright, which take long to install
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check gensim pyright
+	$(VENV)/bin/python -m pytest --quiet python/tests/test_evaluation.py
+	$(VENV)/bin/pyright --pythonpath $(VENV)/bin/python python/tests/typed_sample.py
+
+bench-python: python-peers ## the estimator beside those of scikit-learn and gensim
+	$(VENV)/bin/python bench/python_peers.py
 
 slow: ## long statistical tests and memory over a million documents
 	$(CARGO) test --release --workspace --locked -- --ignored --nocapture
@@ -58,3 +88,4 @@ check-all: ## licences and advisories of all dependencies (compiles cargo-deny f
 
 clean: ## removes everything that was built
 	$(CARGO) clean
+	rm -rf $(VENV)

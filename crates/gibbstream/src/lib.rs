@@ -34,6 +34,8 @@ pub mod averaging;
 
 pub mod method;
 
+pub mod method_changes;
+
 pub mod online;
 
 pub mod trainer;
@@ -43,6 +45,8 @@ pub mod dense;
 pub mod conformance;
 
 pub mod evaluation;
+
+pub mod summary;
 
 pub mod model_file;
 

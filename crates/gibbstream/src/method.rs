@@ -303,6 +303,16 @@ impl Method {
         )
     }
 
+    /// Passes over the input, if nothing else is asked for.
+    pub fn usual_passes(&self) -> u64 {
+        if self.whole_corpus { 20 } else { 1 }
+    }
+
+    /// Whether the topics make Langevin moves, instead of following from statistics.
+    pub fn is_langevin(&self) -> bool {
+        matches!(self.global, TopicRule::Langevin { .. })
+    }
+
     /// Refuses parts that cannot work with an open number of topics.
     pub fn validate_for_hdp(&self) -> Result<()> {
         let refuse = |setting: &str, problem: &str, advice: &str| {
@@ -357,7 +367,7 @@ impl Method {
     fn validate_values(&self) -> Result<()> {
         let refuse =
             |setting: &str, problem: &str, advice: &str| Err(Error::setting(setting, problem, advice));
-        let langevin = matches!(self.global, TopicRule::Langevin { .. });
+        let langevin = self.is_langevin();
         let decay = matches!(self.step, StepSize::Decay { .. });
         if self.sweeps == 0 {
             return refuse("sweeps", "0 sweeps estimate nothing", "choose at least 1, such as 20");

@@ -213,6 +213,23 @@ impl TopicModel {
 
     /// The same with the state of the run, which makes it a checkpoint.
     pub(crate) fn save_with(&self, path: &Path, run: Option<&Run>) -> Result<()> {
+        let mut file = NewFile::create(path)?;
+        self.write(run, |bytes| file.write(bytes))?;
+        file.finish()
+    }
+
+    /// The bytes of the file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut file = Vec::new();
+        self.write(None, |bytes| {
+            file.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        Ok(file)
+    }
+
+    /// Hands the file over piece by piece.
+    fn write(&self, run: Option<&Run>, piece: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut words = String::new();
         for place in 0..self.vocabulary.len() as u32 {
             words.push_str(&self.vocabulary.known(place).unwrap_or_default());
@@ -233,7 +250,7 @@ impl TopicModel {
             shape: vec![words.len()],
             bytes: Cow::Owned(words.into_bytes()),
         });
-        seal(path, serde_json::json!(self.header(run)), &tensors)
+        seal(serde_json::json!(self.header(run)), &tensors, piece)
     }
 
     /// The header, with zeros for the checksum.
@@ -258,20 +275,20 @@ impl TopicModel {
     }
 }
 
-/// Writes a file whose `header` holds its checksum, in place of the zeros that are there now.
-pub(crate) fn seal(path: &Path, mut header: serde_json::Value, tensors: &[Tensor<'_>]) -> Result<()> {
+/// Hands a file over piece by piece, its `header` with the checksum in place of the zeros that are there now.
+pub(crate) fn seal(
+    mut header: serde_json::Value,
+    tensors: &[Tensor<'_>],
+    mut piece: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&header_bytes(&header, tensors));
     for tensor in tensors {
         hasher.update(&tensor.bytes);
     }
     header["checksum"] = serde_json::json!(hasher.finalize().to_hex().to_string());
-    let mut file = NewFile::create(path)?;
-    file.write(&header_bytes(&header, tensors))?;
-    for tensor in tensors {
-        file.write(&tensor.bytes)?;
-    }
-    file.finish()
+    piece(&header_bytes(&header, tensors))?;
+    tensors.iter().try_for_each(|tensor| piece(&tensor.bytes))
 }
 
 /// The head of a safetensors file: its length, then JSON padded to a multiple of eight bytes.

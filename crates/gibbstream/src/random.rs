@@ -28,6 +28,8 @@ pub enum Purpose {
     Completion = 8,
     /// Sticks of topics that are born.
     Birth = 9,
+    /// Rounding of fractional counts.
+    Rounding = 16,
 }
 
 /// The seed of a run.

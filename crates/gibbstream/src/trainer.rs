@@ -71,6 +71,26 @@ impl Settings {
         }
     }
 
+    /// Refuses settings that cannot go on from what was learnt with `before`.
+    pub fn check_continues(&self, before: &Self) -> Result<()> {
+        let refuse = |flag: &str, problem: String, advice: &str| Err(Error::setting(flag, problem, advice));
+        if self.topics != before.topics {
+            let problem = format!("the model has {} topics, not {}", before.topics, self.topics);
+            return refuse("--topics", problem, "leave it out, or train a new model");
+        }
+        let (old, new) = (&before.method, &self.method);
+        if old.averaging.is_on() != new.averaging.is_on() {
+            let problem =
+                "a mean of parameters must be kept from the first update on, or not at all".to_owned();
+            return refuse("--averaging", problem, "leave it out, or train a new model");
+        }
+        if old.is_langevin() != new.is_langevin() {
+            let problem = "Langevin moves hold topics, other methods counts; one cannot go on from the other";
+            return refuse("--method", problem.to_owned(), "train a new model");
+        }
+        Ok(())
+    }
+
     /// The kind of model.
     pub fn family(&self) -> &'static str {
         if self.hdp.is_some() { "hdp" } else { "lda" }

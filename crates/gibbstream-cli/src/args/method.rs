@@ -2,14 +2,12 @@
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
+use gibbstream::Result;
 use gibbstream::averaging::Averaging;
-use gibbstream::inference::gibbs::{Statistic, Window};
-use gibbstream::method::{Local, Method};
+use gibbstream::method::Method;
+use gibbstream::method_changes::{MethodChanges, parse_alpha, parse_averaging, parse_step};
 use gibbstream::model::alpha::AlphaRule;
-use gibbstream::model::lda::Start;
-use gibbstream::model::topic_rule::{Population, Smoothing, TopicRule};
 use gibbstream::schedule::StepSize;
-use gibbstream::{Error, Result};
 
 /// A method, and changes to its parts.
 #[derive(Clone, Debug, clap::Args)]
@@ -92,232 +90,35 @@ impl MethodArgs {
 
     /// The same changes to another method.
     pub fn changed(&self, method: Method) -> Result<Method> {
-        let method = self.with_changes(method)?;
-        // A size that is not known yet is no reason to refuse.
-        method.with_population(1.0).validate()?;
-        Ok(method)
+        self.changes().apply(method)
     }
 
     /// The same for an open number of topics.
     pub fn changed_for_hdp(&self, method: Method) -> Result<Method> {
-        let method = self.with_changes(method)?;
-        method.with_population(1.0).validate_for_hdp()?;
-        Ok(method)
+        self.changes().apply_for_hdp(method)
     }
 
-    fn with_changes(&self, mut method: Method) -> Result<Method> {
-        if self.paper {
-            // So far the defaults are those of the paper; whatever moves away from them returns here.
-            method.averaging = Averaging::None;
-        }
-        method.sweeps = self.sweeps.unwrap_or(method.sweeps);
-        method.local = self.changed_local(method.local)?;
-        self.change_global(&mut method)?;
-        method.step = self.changed_step(method.step)?;
-        method.alpha = self.alpha.unwrap_or(method.alpha);
-        method.averaging = self.averaging.unwrap_or(method.averaging);
-        method.boost = self.boost.0.unwrap_or(method.boost);
-        method.start = match self.start.as_deref() {
-            None => method.start,
-            Some("gamma") => Start::Gamma,
-            Some(_) => Start::NearlyUniform,
-        };
-        if let Some(documents) = self.total_docs {
-            method = method.with_population(documents as f64);
-        }
-        Ok(method)
-    }
-
-    fn changed_local(&self, own: Local) -> Result<Local> {
-        let kind = self.local.as_deref().unwrap_or_else(|| local_name(own));
-        let refuse = |flag: &str, problem: &str, advice: &str| Err(Error::setting(flag, problem, advice));
-        if kind == "mean-field" {
-            for (flag, asked) in [("--statistic", &self.statistic), ("--window", &self.window)] {
-                if asked.is_some() {
-                    let problem = "mean field does not sample, so there is nothing to choose";
-                    return refuse(flag, problem, "leave it out, or use --local gibbs");
-                }
-            }
-            return Ok(Local::MeanField);
-        }
-        if kind == "collapsed-gibbs" && self.statistic.is_some() {
-            let problem = "collapsed Gibbs sampling of the whole corpus keeps counts";
-            return refuse("--statistic", problem, "leave it out, or use --method mcem");
-        }
-        if kind == "predictive-gibbs" && self.statistic.is_some() {
-            return refuse("--statistic", "this method keeps counts", "leave it out");
-        }
-        let (mut window, mut statistic) = match own {
-            Local::Gibbs { window, statistic } | Local::MetropolisHastings { window, statistic } => {
-                (window, statistic)
-            }
-            Local::CollapsedGibbs { window } | Local::PredictiveGibbs { window } if self.local.is_none() => {
-                (window, Statistic::Counts)
-            }
-            Local::MeanField | Local::CollapsedGibbs { .. } | Local::PredictiveGibbs { .. } => {
-                (Window::LastQuarter, Statistic::RaoBlackwell)
-            }
-        };
-        if let Some(chosen) = self.statistic.as_deref() {
-            (window, statistic) = match (chosen, window) {
-                ("last", _) => (Window::Last, Statistic::Counts),
-                (chosen, Window::Last) => (Window::LastQuarter, named_statistic(chosen)),
-                (chosen, window) => (window, named_statistic(chosen)),
-            };
-        }
-        if let Some(chosen) = self.window.as_deref() {
-            if self.statistic.as_deref() == Some("last") && chosen != "last" {
-                let problem = "`--statistic last` keeps the last sweep alone";
-                return refuse("--window", problem, "use --statistic counts");
-            }
-            window = match chosen {
-                "quarter" => Window::LastQuarter,
-                "half" => Window::LastHalf,
-                _ => Window::Last,
-            };
-        }
-        Ok(match kind {
-            "gibbs" => Local::Gibbs { window, statistic },
-            "mh" => Local::MetropolisHastings { window, statistic },
-            "predictive-gibbs" => Local::PredictiveGibbs { window },
-            _ => Local::CollapsedGibbs { window },
-        })
-    }
-
-    /// The step belongs to it, because Langevin moves take one of their own kind.
-    fn change_global(&self, method: &mut Method) -> Result<()> {
-        match (self.global.as_deref(), method.global) {
-            (None, _)
-            | (Some("ml"), TopicRule::MaximumLikelihood(_))
-            | (Some("bayes"), TopicRule::Bayes { .. })
-            | (Some("langevin"), TopicRule::Langevin { .. }) => {}
-            (Some("langevin"), _) => {
-                (method.global, method.step) = (Method::LDS.global, Method::LDS.step);
-            }
-            (Some(other), before) => {
-                method.global = if other == "ml" { Method::G_OEM.global } else { Method::OLDA.global };
-                if matches!(before, TopicRule::Langevin { .. }) {
-                    method.step = Method::G_OEM.step;
-                }
-            }
-        }
-        match (&mut method.global, self.topic_prior, self.smoothing) {
-            (TopicRule::MaximumLikelihood(_), Some(_), Some(_)) => {
-                let problem = "added tokens keep words from having probability zero already";
-                return Err(Error::setting("--smoothing", problem, "leave out --smoothing or --topic-prior"));
-            }
-            (TopicRule::MaximumLikelihood(smoothing), Some(tokens), None) => {
-                *smoothing = Smoothing::PseudoCount(tokens);
-            }
-            (TopicRule::MaximumLikelihood(smoothing), None, Some(share)) => {
-                *smoothing = Smoothing::Share(share);
-            }
-            (_, _, Some(_)) => {
-                let problem = "the prior of this method already keeps words from having probability zero";
-                return Err(Error::setting("--smoothing", problem, "use --topic-prior, or --global ml"));
-            }
-            (TopicRule::Bayes { prior, .. }, Some(chosen), None) => *prior = Some(chosen),
-            (TopicRule::Langevin { prior, .. }, Some(chosen), None) => *prior = chosen,
-            (_, None, None) => {}
-        }
-        Ok(())
-    }
-
-    fn changed_step(&self, own: StepSize) -> Result<StepSize> {
-        let power = [("--kappa", self.kappa), ("--offset", self.offset), ("--tau", self.tau)];
-        let asked = power.iter().find(|(_, value)| value.is_some());
-        match (self.step, asked, own) {
-            (Some(_), Some((flag, _)), _) => {
-                let problem = "has no meaning together with --step";
-                Err(Error::setting(*flag, problem, "leave one of the two out"))
-            }
-            (None, None, _) => Ok(own),
-            (Some(step), None, _) => Ok(step),
-            (None, Some(_), own) => {
-                let StepSize::Power { kappa, offset, tau } = own else {
-                    return self.changed_step(StepSize::PAPER);
-                };
-                Ok(StepSize::Power {
-                    kappa: self.kappa.unwrap_or(kappa),
-                    offset: self.offset.unwrap_or(offset),
-                    tau: self.tau.unwrap_or(tau),
-                })
-            }
+    fn changes(&self) -> MethodChanges {
+        MethodChanges {
+            paper: self.paper,
+            sweeps: self.sweeps,
+            kappa: self.kappa,
+            offset: self.offset,
+            tau: self.tau,
+            step: self.step,
+            alpha: self.alpha,
+            averaging: self.averaging,
+            boost: self.boost.0,
+            smoothing: self.smoothing,
+            local: self.local.clone(),
+            global: self.global.clone(),
+            statistic: self.statistic.clone(),
+            window: self.window.clone(),
+            start: self.start.clone(),
+            topic_prior: self.topic_prior,
+            total_docs: self.total_docs,
         }
     }
-}
-
-fn local_name(local: Local) -> &'static str {
-    match local {
-        Local::Gibbs { .. } => "gibbs",
-        Local::MetropolisHastings { .. } => "mh",
-        Local::MeanField => "mean-field",
-        Local::CollapsedGibbs { .. } => "collapsed-gibbs",
-        Local::PredictiveGibbs { .. } => "predictive-gibbs",
-    }
-}
-
-fn named_statistic(name: &str) -> Statistic {
-    match name {
-        "rb" => Statistic::RaoBlackwell,
-        "in-sweep" => Statistic::InSweep,
-        _ => Statistic::Counts,
-    }
-}
-
-fn parse_step(text: &str) -> Result<StepSize, String> {
-    match text.split_once('=') {
-        None if text == "incremental" => Ok(StepSize::Incremental { head_start: 0 }),
-        Some(("incremental", count)) => Ok(StepSize::Incremental { head_start: whole(count)? }),
-        Some(("constant", value)) => number(value).map(StepSize::Constant),
-        Some(("decay", values)) => {
-            let [start, delay, exponent] = numbers(values)?;
-            Ok(StepSize::Decay { start, delay, exponent })
-        }
-        _ => Err("use constant=X, incremental, incremental=N or decay=START,DELAY,EXPONENT".into()),
-    }
-}
-
-fn parse_alpha(text: &str) -> Result<AlphaRule, String> {
-    match text.split_once('=') {
-        None if text == "fixed-point" => Ok(AlphaRule::FixedPoint),
-        None if text == "newton" => Ok(AlphaRule::Newton),
-        None if text == "gradient" => Ok(AlphaRule::Gradient),
-        None if text == "gamma" => Ok(Method::SPLDA.alpha),
-        None if text == "fixed" => Ok(AlphaRule::Fixed(None)),
-        Some(("fixed-point", count)) => whole(count).map(AlphaRule::FixedPointSteps),
-        Some(("gamma", values)) => {
-            let [shape, rate] = numbers(values)?;
-            Ok(AlphaRule::Gamma { shape, rate })
-        }
-        Some(("fixed", value)) => number(value).map(|value| AlphaRule::Fixed(Some(value))),
-        _ => {
-            Err("use fixed-point, fixed-point=N, newton, gradient, gamma, gamma=SHAPE,RATE, fixed or fixed=X"
-                .into())
-        }
-    }
-}
-
-fn parse_averaging(text: &str) -> Result<Averaging, String> {
-    match text.split_once('=') {
-        None if text == "none" => Ok(Averaging::None),
-        None if text == "uniform" => Ok(Averaging::Uniform),
-        Some(("tail", value)) => whole(value).map(Averaging::Tail),
-        _ => Err("use none, uniform or tail=N".into()),
-    }
-}
-
-fn number(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a number"))
-}
-
-fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a whole number"))
-}
-
-fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
-    let values = text.split(',').map(number).collect::<Result<Vec<f64>, String>>()?;
-    values.try_into().map_err(|_| format!("`{text}` is not {N} numbers with commas between them"))
 }
 
 /// `--boost` or `--no-boost`: the one that was asked for more directly counts.
@@ -359,109 +160,15 @@ impl clap::FromArgMatches for Boost {
     }
 }
 
-/// The parts of a method in the words of the flags that set them.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct Parts {
-    pub local: &'static str,
-    pub sweeps: usize,
-    pub statistic: Option<&'static str>,
-    pub window: Option<&'static str>,
-    pub global: &'static str,
-    pub smoothing: Option<f64>,
-    pub topic_prior: Option<String>,
-    pub step: String,
-    pub alpha: String,
-    pub boost: bool,
-    pub averaging: String,
-    pub start: &'static str,
-    pub needs_total_docs: bool,
-    pub whole_corpus: bool,
-}
-
-impl From<&Method> for Parts {
-    fn from(method: &Method) -> Self {
-        let (window, statistic) = match method.local {
-            Local::Gibbs { window, statistic } | Local::MetropolisHastings { window, statistic } => {
-                (Some(window), Some(statistic))
-            }
-            Local::MeanField => (None, None),
-            Local::CollapsedGibbs { window } | Local::PredictiveGibbs { window } => (Some(window), None),
-        };
-        let statistic = statistic.map(|statistic| match statistic {
-            Statistic::RaoBlackwell => "rb",
-            Statistic::InSweep => "in-sweep",
-            Statistic::Counts if window == Some(Window::Last) => "last",
-            Statistic::Counts => "counts",
-        });
-        let window = window.map(|window| match window {
-            Window::LastQuarter => "quarter",
-            Window::LastHalf => "half",
-            Window::Last => "last",
-        });
-        let (global, smoothing, topic_prior) = match method.global {
-            TopicRule::MaximumLikelihood(Smoothing::Share(share)) => ("ml", Some(share), None),
-            TopicRule::MaximumLikelihood(Smoothing::PseudoCount(prior)) => {
-                ("ml", None, Some(prior.to_string()))
-            }
-            TopicRule::Bayes { prior, .. } => {
-                ("bayes", None, Some(prior.map_or("1/K".into(), |prior| prior.to_string())))
-            }
-            TopicRule::Langevin { prior, .. } => ("langevin", None, Some(prior.to_string())),
-        };
-        let step = match method.step {
-            StepSize::Power { kappa, offset, tau } => {
-                format!("power kappa={kappa} offset={offset} tau={tau}")
-            }
-            StepSize::Constant(rho) => format!("constant={rho}"),
-            StepSize::Incremental { head_start: 0 } => "incremental".into(),
-            StepSize::Incremental { head_start } => format!("incremental={head_start}"),
-            StepSize::Decay { start, delay, exponent } => format!("decay={start},{delay},{exponent}"),
-        };
-        let alpha = match method.alpha {
-            AlphaRule::FixedPoint => "fixed-point".into(),
-            AlphaRule::FixedPointSteps(count) => format!("fixed-point={count}"),
-            AlphaRule::Newton => "newton".into(),
-            AlphaRule::Gradient => "gradient".into(),
-            AlphaRule::Gamma { shape, rate } => format!("gamma={shape},{rate}"),
-            AlphaRule::Fixed(None) => "fixed".into(),
-            AlphaRule::Fixed(Some(value)) => format!("fixed={value}"),
-        };
-        let averaging = match method.averaging {
-            Averaging::None => "none".into(),
-            Averaging::Uniform => "uniform".into(),
-            Averaging::Tail(first) => format!("tail={first}"),
-        };
-        let needs_total_docs = matches!(
-            method.global,
-            TopicRule::Bayes { population, .. } | TopicRule::Langevin { population, .. }
-                if population != Population::Seen
-        );
-        Self {
-            local: local_name(method.local),
-            sweeps: method.sweeps,
-            statistic,
-            window,
-            global,
-            smoothing,
-            topic_prior,
-            step,
-            alpha,
-            boost: method.boost,
-            averaging,
-            start: match method.start {
-                Start::Gamma => "gamma",
-                Start::NearlyUniform => "nearly-uniform",
-            },
-            needs_total_docs,
-            whole_corpus: method.whole_corpus,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::{Args, FromArgMatches};
+    use gibbstream::inference::gibbs::{Statistic, Window};
+    use gibbstream::method::Local;
+    use gibbstream::method_changes::Parts;
+    use gibbstream::model::lda::Start;
+    use gibbstream::model::topic_rule::{Smoothing, TopicRule};
     use std::fmt::Write;
 
     fn asked(flags: &str) -> Result<Method> {

@@ -8,9 +8,7 @@ use super::input::{InputArgs, WordArgs};
 use super::method::MethodArgs;
 use crate::command::evaluate::tokenizer_of;
 use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
-use gibbstream::method::Method;
 use gibbstream::model::hdp::HdpSettings;
-use gibbstream::model::topic_rule::TopicRule;
 use gibbstream::model_file::TopicModel;
 use gibbstream::trainer::Settings;
 use gibbstream::{Error, Result};
@@ -80,8 +78,6 @@ const WORD_FLAGS: [&str; 9] = [
 
 const MODELS: [&str; 7] =
     ["lda", "hdp", "ica", "gaussian-mixture", "poisson-mixture", "multinomial-mixture", "bernoulli-mixture"];
-
-const PASSES_OF_BATCH_METHODS: u64 = 20;
 
 /// Learn topics from documents and write a model
 #[derive(Clone, Debug, clap::Args)]
@@ -181,8 +177,7 @@ impl TrainArgs {
         // The size of the corpus, if the method needs it, may only be known after reading.
         Settings { method: settings.method.with_population(1.0), ..settings.clone() }.validate()?;
         let refuse = |flag: &str, problem: &str, advice: &str| Err(Error::setting(flag, problem, advice));
-        let passes =
-            self.passes.unwrap_or(if settings.method.whole_corpus { PASSES_OF_BATCH_METHODS } else { 1 });
+        let passes = self.passes.unwrap_or(settings.method.usual_passes());
         if passes == 0 {
             return refuse("--passes", "0 passes would learn nothing", "use at least 1");
         }
@@ -213,7 +208,7 @@ impl TrainArgs {
             return refuse("--out", "the model would be lost", advice);
         }
         let open_rule = self.open_rule(base)?;
-        if open_rule.is_some() && (settings.method.whole_corpus || is_langevin(&settings.method)) {
+        if open_rule.is_some() && (settings.method.whole_corpus || settings.method.is_langevin()) {
             let problem = "this method needs to know all words before it begins";
             return refuse(
                 "--vocab-mode",
@@ -306,10 +301,7 @@ impl TrainArgs {
             Some(hdp) => *hdp = self.hdp.changed(*hdp),
             None => HdpArgs::refuse_all(given)?,
         }
-        if let Some(topics) = self.topics.filter(|&topics| topics != settings.topics) {
-            let problem = format!("the model has {} topics, not {topics}", settings.topics);
-            return refuse("--topics", problem, "leave it out, or train a new model");
-        }
+        settings.topics = self.topics.unwrap_or(settings.topics);
         if given("method") {
             settings.name = self.method.name().to_owned();
             settings.method = if open { self.method.method_for_hdp()? } else { self.method.method()? };
@@ -318,16 +310,7 @@ impl TrainArgs {
             settings.method =
                 if open { self.method.changed_for_hdp(method)? } else { self.method.changed(method)? };
         }
-        let (old, new) = (&base.settings.method, &settings.method);
-        if old.averaging.is_on() != new.averaging.is_on() {
-            let problem =
-                "a mean of parameters must be kept from the first update on, or not at all".to_owned();
-            return refuse("--averaging", problem, "leave it out, or train a new model");
-        }
-        if is_langevin(old) != is_langevin(new) {
-            let problem = "Langevin moves hold topics, other methods counts; one cannot go on from the other";
-            return refuse("--method", problem.to_owned(), "train a new model");
-        }
+        settings.check_continues(&base.settings)?;
         if given("batch") {
             settings.batch = self.batch;
         }
@@ -336,8 +319,4 @@ impl TrainArgs {
         }
         Ok(settings)
     }
-}
-
-fn is_langevin(method: &Method) -> bool {
-    matches!(method.global, TopicRule::Langevin { .. })
 }

@@ -1,10 +1,10 @@
 //! `export`: the parameters of a model in formats that other tools read.
 
 use crate::Outcome;
-use crate::args::method::Parts;
 use crate::output::Output;
 use gibbstream::Error;
 use gibbstream::dense::is_dense;
+use gibbstream::method_changes::Parts;
 use gibbstream::model_file::TopicModel;
 use gibbstream::npy::write_npy;
 use serde_json::{Value, json};

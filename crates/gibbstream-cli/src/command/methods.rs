@@ -1,9 +1,9 @@
 //! `methods`: the table of methods and what each is made of.
 
 use crate::Outcome;
-use crate::args::method::Parts;
 use crate::output::{FAINT, Output, STRONG};
 use gibbstream::method::{Method, NamedMethod};
+use gibbstream::method_changes::Parts;
 use serde::Serialize;
 use std::fmt::Write;
 

@@ -8,8 +8,8 @@ use crate::args::input::{ReadingArgs, report_bad};
 use crate::interrupt::Interrupt;
 use crate::output::{FAINT, Output, STRONG, WORDS, fit};
 use gibbstream::Error;
-use gibbstream::model::lda::Topics;
 use gibbstream::model_file::TopicModel;
+use gibbstream::summary::{shares, summarise};
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
@@ -114,70 +114,22 @@ pub fn run(
 }
 
 fn describe(model: &TopicModel, shown: usize, lambda: f64) -> Vec<Topic> {
-    let topics = model.topics();
-    let tokens = model.learnt.state.counts.topic_tokens();
-    let all: f64 = tokens.iter().sum();
-    let shares: Vec<f64> =
-        tokens.iter().map(|share| if all > 0.0 { share / all } else { 1.0 / tokens.len() as f64 }).collect();
-    // Of each word: its probability anywhere, and the sum over topics of its probabilities there.
-    let marginals: Vec<(f64, f64)> = topics
-        .beta
-        .chunks_exact(topics.topics())
-        .map(|row| (row.iter().zip(&shares).map(|(p, share)| p * share).sum(), row.iter().sum()))
-        .collect();
+    let shares = shares(&model.learnt.state.counts.topic_tokens());
+    let summaries = summarise(&model.topics(), &shares, shown, lambda).into_iter().enumerate();
     let ids = model.learnt.state.sticks.as_ref().map(|sticks| &sticks.ids);
-    // Topics that have not been met yet come last in `topics` if there can be any; there is nothing to say of them.
-    (0..tokens.len())
-        .map(|k| {
-            let best = best_words(&topics, k, &marginals, shown, lambda);
-            let weight = |word: usize| topics.beta[word * topics.topics() + k];
-            let exclusive: f64 = best.iter().map(|&word| weight(word) / marginals[word].1).sum();
-            let entropy: f64 =
-                (0..topics.vocabulary()).map(weight).filter(|&p| p > 0.0).map(|p| -p * libm::log(p)).sum();
-            Topic {
-                id: k,
-                created_as: ids.map(|ids| ids[k]),
-                share: shares[k],
-                alpha: topics.alpha[k],
-                effective_words: libm::exp(entropy),
-                exclusivity: exclusive / best.len().max(1) as f64,
-                words: best
-                    .into_iter()
-                    .map(|word| Word {
-                        word: model.vocabulary.word(word as u32).to_owned(),
-                        weight: weight(word),
-                    })
-                    .collect(),
-                documents: None,
-            }
+    let word = |(word, weight)| Word { word: model.vocabulary.word(word).to_owned(), weight };
+    summaries
+        .map(|(id, topic)| Topic {
+            id,
+            created_as: ids.map(|ids| ids[id]),
+            share: topic.share,
+            alpha: topic.alpha,
+            effective_words: topic.effective_words,
+            exclusivity: topic.exclusivity,
+            words: topic.words.into_iter().map(word).collect(),
+            documents: None,
         })
         .collect()
-}
-
-/// The words of highest relevance (Sievert and Shirley 2014); equal ones in the order of the vocabulary.
-fn best_words(topics: &Topics, k: usize, marginals: &[(f64, f64)], shown: usize, lambda: f64) -> Vec<usize> {
-    let mut words: Vec<(f64, usize)> = marginals
-        .iter()
-        .enumerate()
-        .map(|(word, &(anywhere, _))| {
-            let here = topics.beta[word * topics.topics() + k];
-            // log p - (1 - lambda) log p(word); a word without any probability comes last.
-            let relevance = if here > 0.0 {
-                libm::log(here) - (1.0 - lambda) * libm::log(anywhere.max(f64::MIN_POSITIVE))
-            } else {
-                f64::NEG_INFINITY
-            };
-            (relevance, word)
-        })
-        .collect();
-    let order = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    let shown = shown.min(words.len());
-    if shown > 0 && shown < words.len() {
-        words.select_nth_unstable_by(shown - 1, order);
-    }
-    words.truncate(shown);
-    words.sort_by(order);
-    words.into_iter().map(|(_, word)| word).collect()
 }
 
 /// The documents with the largest share of each topic, holding no more than are asked for.

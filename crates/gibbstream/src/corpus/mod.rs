@@ -62,6 +62,8 @@ mod stream;
 
 mod reader;
 
+mod weights;
+
 mod minibatch;
 mod synthetic;
 mod themes;
@@ -76,6 +78,8 @@ pub use word_counts::{VocabularyCounter, VocabularyLimits};
 
 pub use numeric::{NumericRows, Row};
 pub use reader::{Format, Inputs, ResolvedInputs};
+
+pub use weights::BadWeight;
 
 pub use minibatch::{Entry, Minibatch};
 pub use synthetic::{Length, Synthetic, Truth};

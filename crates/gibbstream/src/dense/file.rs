@@ -4,6 +4,7 @@ use super::{Array, DenseSettings, DenseTrainer};
 use crate::checkpoint::Saved;
 use crate::error::Result;
 use crate::model_file::{CHECKSUM_DIGITS, Event, Run, Tensor, VERSION, array, bytes_of, seal, unseal};
+use crate::new_file::NewFile;
 use crate::schedule::Step;
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
@@ -129,7 +130,9 @@ impl Saved for DenseModel {
                 bytes: Cow::Borrowed(bytemuck::cast_slice(&array.values)),
             })
             .collect();
-        seal(path, serde_json::json!(header), &tensors)
+        let mut file = NewFile::create(path)?;
+        seal(serde_json::json!(header), &tensors, |bytes| file.write(bytes))?;
+        file.finish()
     }
 
     fn load_with(path: &Path) -> Result<(Self, Option<Run>)> {

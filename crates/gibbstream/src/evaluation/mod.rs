@@ -5,9 +5,12 @@
 //! [`sequential`] estimates it, document by document. A document's estimate depends on its words, the seed and
 //! the topics alone: order, company and threads do not change a bit of it, so two models can be compared on
 //! the same documents pair by pair. Two cheaper measures stand beside it: [`elbo`], a lower bound of `log p(X)`,
-//! and [`completion`], the likelihood of one half of each document given the other.
+//! and [`completion`], the likelihood of one half of each document given the other. [`coherence`] asks whether the words
+//! of a topic go together for people, and [`alignment`] which topic of one model is which of another.
 
+pub mod alignment;
 pub mod annealed;
+pub mod coherence;
 pub mod completion;
 pub mod elbo;
 pub mod sequential;

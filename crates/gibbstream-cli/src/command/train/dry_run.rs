@@ -3,11 +3,11 @@
 use super::prepare::Prepared;
 use crate::Outcome;
 use crate::args::General;
-use crate::args::method::Parts;
 use crate::args::train::{Plan, TrainArgs};
 use crate::output::{Output, STRONG, bytes, count};
 use gibbstream::corpus::{Document, Minibatch, OpenRule};
 use gibbstream::method::Local;
+use gibbstream::method_changes::Parts;
 use gibbstream::model::topic_rule::TopicRule;
 use gibbstream::trainer::{Settings, Trainer};
 use serde_json::json;

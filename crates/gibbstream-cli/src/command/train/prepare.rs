@@ -110,7 +110,7 @@ fn complete_method(plan: &mut Plan, args: &TrainArgs, documents: Option<u64>, ou
 }
 
 fn is_bayesian(plan: &Plan) -> bool {
-    crate::args::method::Parts::from(&plan.settings.method).needs_total_docs
+    gibbstream::method_changes::Parts::from(&plan.settings.method).needs_total_docs
 }
 
 /// Refuses tables that cannot fit into this machine, before the system ends the program for it.

@@ -1,0 +1,33 @@
+"""Topic models learnt from a stream of documents, in one pass, accurately and fast.
+
+>>> import gibbstream
+>>> texts = ["stars and planets", "planets, a star, a galaxy", "butter and flour", "flour in the oven"] * 50
+>>> corpus = gibbstream.TextCorpus(texts)
+>>> lda = gibbstream.LDA(n_components=2, batch=10, random_state=0).fit(corpus)
+>>> lda.transform(corpus).shape
+(200, 2)
+"""
+
+from gibbstream import plot
+from gibbstream._core import __version__, method_names
+from gibbstream.estimator import NotLearntError
+from gibbstream.evaluation import Comparison, coherence, compare, evaluate, to_pyldavis
+from gibbstream.lda import LDA
+from gibbstream.text import TextCorpus
+
+METHODS: tuple[str, ...] = tuple(method_names())
+"""The names that ``method`` takes."""
+
+__all__ = [
+    "LDA",
+    "METHODS",
+    "Comparison",
+    "NotLearntError",
+    "TextCorpus",
+    "__version__",
+    "coherence",
+    "compare",
+    "evaluate",
+    "plot",
+    "to_pyldavis",
+]

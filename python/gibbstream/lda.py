@@ -1,0 +1,193 @@
+"""Latent Dirichlet allocation."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from gibbstream.estimator import Callback, TopicEstimator
+
+
+class LDA(TopicEstimator):
+    """Latent Dirichlet allocation, learnt online by any of the methods of the ``gibbstream`` program.
+
+    A complete scikit-learn transformer. Input is anything that scikit-learn takes as counts (CSR without a copy, CSC,
+    dense arrays, data frames), or a :class:`gibbstream.TextCorpus`. Same seed, data and settings: same bits as the
+    program, for any ``n_jobs``.
+
+    Fractional counts are accepted: 2.3 becomes 3 with probability 0.3 and 2 otherwise, right on average, and the same
+    for the same document wherever it is met.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of topics.
+    method : str
+        How to learn; ``gibbstream.METHODS`` lists the names.
+    batch : int
+        Documents in a minibatch.
+    sweeps : int, optional
+        Sweeps or iterations over each document. Here and below ``None`` means what is usual for the method.
+    kappa, offset, tau : float, optional
+        Minibatch number i weighs ``tau (i + offset)^-kappa``.
+    step : str, optional
+        Weights by another rule: ``"constant=X"``, ``"incremental"``, ``"incremental=N"`` or
+        ``"decay=START,DELAY,EXPONENT"``.
+    alpha : str, optional
+        How alpha is found: ``"fixed-point"``, ``"newton"``, ``"gradient"``, ``"gamma"``, ``"fixed"`` or ``"fixed=X"``.
+    averaging : str, optional
+        Parameters to report: ``"none"`` (the last ones), ``"uniform"`` (their mean) or ``"tail=N"``.
+    boost : bool, optional
+        Move the topics after every sweep of a minibatch.
+    smoothing : float, optional
+        Share of each topic that is spread evenly over all words.
+    local : str, optional
+        Inference inside documents: ``"gibbs"``, ``"mean-field"`` or ``"mh"``.
+    global_ : str, optional
+        Topics from statistics: ``"ml"``, ``"bayes"`` or ``"langevin"``.
+    statistic : str, optional
+        What sampling keeps: ``"rb"``, ``"in-sweep"``, ``"counts"`` or ``"last"``.
+    window : str, optional
+        Sweeps that sampling keeps: ``"quarter"``, ``"half"`` or ``"last"``.
+    start : str, optional
+        Topics to start from: ``"gamma"`` or ``"nearly-uniform"``.
+    topic_prior : float, optional
+        Parameter of the Dirichlet prior of the topics.
+    total_docs : int, optional
+        Documents in the whole corpus, for Bayesian methods; ``fit`` counts them.
+    passes : int, optional
+        Passes over the documents in ``fit``: 1, or 20 for methods that take the corpus as a whole.
+    transform_sweeps : int
+        Sweeps over each document in ``transform``; the second half is kept. The program's ``infer`` makes 100.
+    particles : int
+        Particles per document in ``score``, ``perplexity`` and ``log_likelihood``.
+    random_state : int, RandomState or None
+        An integer is the program's ``--seed``. With ``None`` a seed is drawn; it is kept in ``seed_``.
+    n_jobs : int or None
+        Threads, as in scikit-learn: ``None`` means 1, -1 all. Never changes a result.
+    verbose : int
+        1 shows a progress bar on standard error.
+    callback : callable, optional
+        Called as ``callback(estimator, record)`` after every minibatch; training stops when it returns true.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        Expected tokens of each word in each topic. Read-only.
+    topic_word_ : array of shape (n_components, n_features)
+        The topics: probabilities of words.
+    alpha_ : array of shape (n_components,)
+        Parameter of the prior of topic mixtures, learnt.
+    topic_shares_ : array of shape (n_components,)
+        Expected share of all tokens.
+    topics_used_ : int
+        Topics that hold more than 0.1 % of all tokens.
+    history_ : list of dict
+        What happened in minibatches.
+    seed_ : int
+        The seed of all random streams.
+    model_hash_ : str
+        Equal hash, equal bits.
+    n_updates_, n_documents_, n_tokens_ : int
+        What was learnt from.
+    vocabulary_ : list of str
+        The words of the columns.
+    n_features_in_ : int
+        Number of words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> from gibbstream import LDA
+    >>> words = np.random.default_rng(0).choice(10, size=(500, 20)) // 2
+    >>> words[::2] += 5  # two kinds of documents, over ten words
+    >>> X = csr_matrix(np.stack([np.bincount(row, minlength=10) for row in words]))
+    >>> lda = LDA(n_components=2, batch=50, random_state=0).fit(X)
+    >>> topics = lda.transform(X).argmax(axis=1)
+    >>> bool((topics[::2] == topics[0]).all() and (topics[1::2] == topics[1]).all() and topics[0] != topics[1])
+    True
+    >>> sorted(lda.top_words(5)[topics[1]])
+    ['0', '1', '2', '3', '4']
+    >>> lda.partial_fit(X).n_documents_
+    1000
+    """
+
+    _family: ClassVar[str] = "lda"
+    _knobs: ClassVar[tuple[str, ...]] = (
+        "n_components",
+        "method",
+        "batch",
+        "sweeps",
+        "kappa",
+        "offset",
+        "tau",
+        "step",
+        "alpha",
+        "averaging",
+        "boost",
+        "smoothing",
+        "local",
+        "global_",
+        "statistic",
+        "window",
+        "start",
+        "topic_prior",
+        "total_docs",
+    )
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        method: str = "g-oem",
+        batch: int = 100,
+        sweeps: int | None = None,
+        kappa: float | None = None,
+        offset: float | None = None,
+        tau: float | None = None,
+        step: str | None = None,
+        alpha: str | None = None,
+        averaging: str | None = None,
+        boost: bool | None = None,
+        smoothing: float | None = None,
+        local: str | None = None,
+        global_: str | None = None,
+        statistic: str | None = None,
+        window: str | None = None,
+        start: str | None = None,
+        topic_prior: float | None = None,
+        total_docs: int | None = None,
+        passes: int | None = None,
+        transform_sweeps: int = 20,
+        particles: int = 20,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.batch = batch
+        self.sweeps = sweeps
+        self.kappa = kappa
+        self.offset = offset
+        self.tau = tau
+        self.step = step
+        self.alpha = alpha
+        self.averaging = averaging
+        self.boost = boost
+        self.smoothing = smoothing
+        self.local = local
+        self.global_ = global_
+        self.statistic = statistic
+        self.window = window
+        self.start = start
+        self.topic_prior = topic_prior
+        self.total_docs = total_docs
+        self.passes = passes
+        self.transform_sweeps = transform_sweeps
+        self.particles = particles
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
