@@ -11,7 +11,6 @@ use crate::inference::chain::Kept;
 use crate::inference::collect::Collector;
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
-use crate::vectorised::prefetch;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -257,10 +256,9 @@ impl LatentModel for Lda {
         let Some(fresh) = pending else {
             let map = self.rule.weights(counts.scale(), counts.scaled_totals(), self.vocabulary, at);
             out.refresh(words.len(), &state.alpha.alpha, |index, row| {
-                if let Some(&next) = words.get(index + 1) {
-                    prefetch(counts.scaled_row(next));
-                }
-                map.write_and_sum(counts.scaled_row(words[index]), &state.alpha.alpha, row)
+                let [this, next] =
+                    [index, (index + 1).min(words.len() - 1)].map(|i| counts.scaled_row(words[i]));
+                map.write_and_sum(this, next, &state.alpha.alpha, row)
             });
             return;
         };
@@ -303,8 +301,8 @@ impl LatentModel for Lda {
                 self.rule.absorb(counts, step, fresh, batch.words(), self.seed);
             } else {
                 let fresh = Collector::new(view, batch, &fresh.parts);
-                counts.blend_rows(step.rho, batch.words(), |word, weight, space, row, totals| {
-                    fresh.add(word, weight, space, row, totals);
+                counts.blend_rows(step.rho, batch.words(), |word, weight, space, rows, totals| {
+                    fresh.add(word, weight, space, rows, totals);
                 });
             }
         };

@@ -6,7 +6,8 @@
 
 use crate::lanes::{Block, Found, Lanes, Sums, WIDTH};
 use crate::math::{LANES, add_lanes};
-use crate::vectorised::vectorised;
+use crate::model::topics::TwoRows;
+use crate::vectorised::{prefetch, vectorised};
 use rayon::prelude::*;
 
 /// Blocks per group: a draw from a whole row first finds the group of topics, then the topic.
@@ -184,7 +185,7 @@ impl TopicView {
     }
 
     /// `relative weight * (count + gain * alpha) * share`, for all topics, is added to the totals, and times `weight` to
-    /// the sums.
+    /// the row of sums.
     #[expect(clippy::too_many_arguments, reason = "one pass over a row for all of them")]
     pub(crate) fn add_counts(
         &self,
@@ -193,7 +194,7 @@ impl TopicView {
         gain: f64,
         share: f64,
         weight: f64,
-        sums: &mut [f64],
+        sums: TwoRows<'_>,
         totals: &mut [f64],
     ) {
         match &self.rows {
@@ -412,7 +413,7 @@ fn add_counts(
     alpha: &[f64],
     counts: &[f64],
     factors: [f64; 3],
-    sums: &mut [f64],
+    sums: TwoRows<'_>,
     totals: &mut [f64],
 ) {
     vectorised!((
@@ -420,17 +421,38 @@ fn add_counts(
         alpha: &[f64] = alpha,
         counts: &[f64] = counts,
         factors: [f64; 3] = factors,
-        sums: &mut [f64] = sums,
+        sums: TwoRows<'_> = sums,
         totals: &mut [f64] = totals,
     ) -> () {
-        let [gain, share, weight] = factors;
-        let rows = weights.iter().zip(alpha).zip(counts);
-        for (((&relative, alpha), count), (sum, total)) in rows.zip(sums.iter_mut().zip(totals)) {
-            let count = f64::from(relative) * (count + gain * alpha) * share;
-            *total += count;
-            *sum += weight * count;
+        let (next, _) = sums.next.as_chunks::<LANES>();
+        let (sum_lanes, sum_rest) = sums.this.as_chunks_mut::<LANES>();
+        let (total_lanes, total_rest) = totals.as_chunks_mut::<LANES>();
+        let (weight_lanes, _) = weights.as_chunks::<LANES>();
+        let (alpha_lanes, alpha_rest) = alpha.as_chunks::<LANES>();
+        let (count_lanes, count_rest) = counts.as_chunks::<LANES>();
+        let rows = weight_lanes.iter().zip(alpha_lanes).zip(count_lanes);
+        let lanes = rows.zip(sum_lanes.iter_mut().zip(total_lanes));
+        for (i, (((weights, alpha), counts), (sums, totals))) in lanes.enumerate() {
+            if let Some(next) = next.get(i) {
+                prefetch(next);
+            }
+            for lane in 0..LANES {
+                add_count(weights[lane], alpha[lane], counts[lane], factors, &mut sums[lane], &mut totals[lane]);
+            }
+        }
+        let rows = weights[sum_lanes.len() * LANES..].iter().zip(alpha_rest).zip(count_rest);
+        for (((&relative, &alpha), &count), (sum, total)) in rows.zip(sum_rest.iter_mut().zip(total_rest)) {
+            add_count(relative, alpha, count, factors, sum, total);
         }
     });
+}
+
+#[inline(always)]
+fn add_count(relative: f32, alpha: f64, count: f64, factors: [f64; 3], sum: &mut f64, total: &mut f64) {
+    let [gain, share, weight] = factors;
+    let count = f64::from(relative) * (count + gain * alpha) * share;
+    *total += count;
+    *sum += weight * count;
 }
 
 /// Running sums of an exact row over its groups.
