@@ -19,7 +19,7 @@ pub struct Cost {
 impl Cost {
     /// Trains on one minibatch and adds what it cost.
     pub fn of_training(&mut self, trainer: &mut Trainer, batch: &Minibatch) -> gibbstream::Result<Step> {
-        let (started, cpu) = (Instant::now(), training_cpu(trainer));
+        let (cpu, started) = (training_cpu(trainer), Instant::now());
         let step = trainer.partial_fit(batch);
         self.wall += started.elapsed();
         self.cpu += training_cpu(trainer).saturating_sub(cpu);

@@ -50,6 +50,18 @@ impl Entries {
         }
     }
 
+    /// The same for a line that is written as most are, without looking for its end first.
+    #[inline]
+    fn parse_plain(self, lines: &mut Lines) -> Option<[u64; 3]> {
+        let transpose = match self {
+            Self::Uci => false,
+            Self::MatrixMarket { transpose, has_values: true } => transpose,
+            Self::MatrixMarket { has_values: false, .. } => return None,
+        };
+        let [row, column, count] = lines.next_parsed(plain_numbers)?;
+        Some(if transpose { [column, row, count] } else { [row, column, count] })
+    }
+
     fn advice(self) -> &'static str {
         match self {
             Self::Uci => ENTRY,
@@ -192,10 +204,13 @@ impl UciReader {
     #[inline]
     fn read_line(&mut self) -> Result<Option<Entry>> {
         let finished = self.entries_read == self.header.entries;
-        let Some(line) = self.lines.next_filled()? else {
-            return if finished { Ok(None) } else { Err(self.too_few_entries()) };
+        let numbers = match self.entries.parse_plain(&mut self.lines) {
+            Some(numbers) => Ok(numbers),
+            None => match self.lines.next_filled()? {
+                Some(line) => self.entries.parse(line),
+                None => return if finished { Ok(None) } else { Err(self.too_few_entries()) },
+            },
         };
-        let numbers = self.entries.parse(line);
         if finished {
             return Err(self.refuse(
                 format!("there are more entries than the {} that the header promises", self.header.entries),
@@ -276,6 +291,28 @@ impl DocumentReader for UciReader {
     fn skip(&mut self) -> Result<bool> {
         self.collect(None)
     }
+}
+
+/// Digits that surely fit into 32 bits.
+const PLAIN_DIGITS: usize = 9;
+
+/// Three whole numbers with one blank between them and a line feed after them, and how many bytes that was.
+#[inline]
+fn plain_numbers(bytes: &[u8]) -> Option<([u64; 3], usize)> {
+    let (mut numbers, mut at) = ([0; 3], 0);
+    for (number, end) in numbers.iter_mut().zip([b' ', b' ', b'\n']) {
+        let start = at;
+        while let Some(digit) = bytes.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit <= 9)
+        {
+            *number = u64::wrapping_add(u64::wrapping_mul(*number, 10), u64::from(digit));
+            at += 1;
+        }
+        if bytes.get(at) != Some(&end) || !(1..=PLAIN_DIGITS).contains(&(at - start)) {
+            return None;
+        }
+        at += 1;
+    }
+    Some((numbers, at))
 }
 
 /// A line of three whole numbers between blanks.
