@@ -2,13 +2,14 @@
 
 use super::alpha::{AlphaRule, AlphaState, ThetaExpectation};
 use super::topic_rule::TopicRule;
-use super::topics::{Affine, TopicStats};
+use super::topics::{Affine, TopicStats, mix};
 use super::view::{TopicView, weight_and_prior};
 use super::{Batch, Expectation, LatentModel};
 use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
 use crate::inference::chain::Kept;
 use crate::inference::collect::Collector;
+use crate::large_pages;
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
 use rayon::prelude::*;
@@ -219,7 +220,7 @@ impl LatentModel for Lda {
     /// Random topics with the mass of one document, and alpha = 1/K (algorithms.md 2.5). Langevin moves want
     /// unnormalised topics instead, so their mass is V: one a word.
     fn initial(&self, first: &Minibatch, seed: Seed) -> LdaState {
-        let mut counts = vec![0.0; self.vocabulary * self.topics];
+        let mut counts = large_pages::zeros(self.vocabulary * self.topics);
         counts
             .par_chunks_exact_mut(self.topics)
             .enumerate()
@@ -271,9 +272,7 @@ impl LatentModel for Lda {
         alpha.absorb(&self.alpha, self.alpha_floor, at, &fresh.theta);
         out.refresh(words.len(), &alpha.alpha, |index, row| {
             let fresh = &fresh.counts[index * self.topics..][..self.topics];
-            for ((row, old), fresh) in row.iter_mut().zip(counts.scaled_row(words[index])).zip(fresh) {
-                *row = scale * old + rho * fresh;
-            }
+            mix(scale, counts.scaled_row(words[index]), rho, fresh, row);
             map.apply(row);
             weight_and_prior(row, &alpha.alpha)
         });

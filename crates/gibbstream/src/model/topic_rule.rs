@@ -103,11 +103,7 @@ impl WeightMap {
     /// Maps a row of scaled counts in place.
     pub(crate) fn apply(&self, row: &mut [f64]) {
         match self {
-            Self::Affine(Affine { factors, offsets }) => {
-                for ((value, &factor), &offset) in row.iter_mut().zip(factors).zip(offsets) {
-                    *value = *value * factor + offset;
-                }
-            }
+            Self::Affine(affine) => affine.apply_in_place(row),
             Self::ExpDigamma { prior, documents, sums, inverse_norms, normal } => {
                 for value in row.iter_mut() {
                     *value = parameter(*prior, *documents, *value);

@@ -54,8 +54,8 @@ pub struct Affine {
 }
 
 impl Affine {
-    /// The same, and returns their sum, and the sum of their products with `alpha`. The row `next` will be asked for
-    /// next.
+    /// Writes the probabilities that belong to a row of scaled counts; returns their sum, and the sum of their products
+    /// with `alpha`. The row `next` will be asked for next.
     pub fn apply_and_sum(&self, scaled: &[f64], next: &[f64], alpha: &[f64], out: &mut [f64]) -> (f64, f64) {
         vectorised!((
             out: &mut [f64] = out,
@@ -91,6 +91,15 @@ impl Affine {
         })
     }
 
+    /// Turns a row of scaled counts into probabilities.
+    pub fn apply_in_place(&self, row: &mut [f64]) {
+        vectorised!((row: &mut [f64] = row, factors: &[f64] = &self.factors, offsets: &[f64] = &self.offsets) -> () {
+            for ((value, factor), offset) in row.iter_mut().zip(factors).zip(offsets) {
+                *value = *value * factor + offset;
+            }
+        });
+    }
+
     /// Writes the probabilities that belong to a row of scaled counts.
     pub fn apply(&self, scaled: &[f64], out: &mut [f64]) {
         vectorised!((
@@ -104,6 +113,21 @@ impl Affine {
             }
         });
     }
+}
+
+/// `s <- scale * old + rho * fresh` of one word.
+pub(crate) fn mix(scale: f64, old: &[f64], rho: f64, fresh: &[f64], out: &mut [f64]) {
+    vectorised!((
+        scale: f64 = scale,
+        old: &[f64] = old,
+        rho: f64 = rho,
+        fresh: &[f64] = fresh,
+        out: &mut [f64] = out,
+    ) -> () {
+        for ((out, old), fresh) in out.iter_mut().zip(old).zip(fresh) {
+            *out = scale * old + rho * fresh;
+        }
+    });
 }
 
 impl TopicStats {

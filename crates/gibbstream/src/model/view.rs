@@ -5,6 +5,7 @@
 //! (algorithms.md 8.1).
 
 use crate::lanes::{Block, Found, Lanes, Sums, WIDTH};
+use crate::large_pages;
 use crate::math::{LANES, add_lanes};
 use crate::model::topics::TwoRows;
 use crate::vectorised::{prefetch, vectorised};
@@ -251,6 +252,13 @@ impl TopicView {
         })
     }
 
+    /// Asks for what [`Self::find_in_weights`] looks at first, for a word that will be needed soon.
+    #[inline]
+    pub(crate) fn prefetch_weights(&self, word: u32) {
+        let groups = groups(self.topics);
+        self.weight_sums[word as usize * groups..][..groups].as_chunks().0.iter().for_each(prefetch);
+    }
+
     /// The group of topics at `share` of the whole, how much of the whole comes before it, and `share` of the whole.
     #[inline(always)]
     fn find_group(&self, sums: &[f64], word: u32, share: f64) -> (usize, f64, f64) {
@@ -330,7 +338,7 @@ fn write_rows<'a, T: Copy + Default + Send>(
     store: impl Fn(&[f64], f64, &mut [T], RowSums<'_>) + Sync,
 ) -> u64 {
     let (topics, groups) = (alpha.len(), groups(alpha.len()));
-    rows.resize(words * stride, T::default());
+    large_pages::resize(rows, words * stride);
     let tasks = rows.par_chunks_mut(WORDS_PER_TASK * stride).zip(tasks);
     let unseen = tasks.map(|(rows, (task, (masses, weight_sums, prior_sums)))| {
         let (mut exact, mut unseen) = (vec![0.0; topics], 0);
