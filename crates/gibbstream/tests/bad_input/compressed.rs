@@ -43,7 +43,7 @@ fn xz(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn cut(mut packed: Vec<u8>) -> Vec<u8> {
+pub(super) fn cut(mut packed: Vec<u8>) -> Vec<u8> {
     packed.truncate(packed.len() - packed.len() / 3);
     packed
 }

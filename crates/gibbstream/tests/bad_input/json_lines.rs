@@ -1,6 +1,6 @@
 //! JSON lines.
 
-use super::{case, check, json};
+use super::{check, json};
 
 #[test]
 fn json_lines() {

@@ -1,6 +1,8 @@
 //! Lines of `word:count`.
 
 use super::{check, named};
+use gibbstream::corpus::Inputs;
+use std::path::Path;
 
 #[test]
 fn pairs() {

@@ -1,6 +1,6 @@
 //! Tables with commas or tabs.
 
-use super::compressed::{gzip, long_text, packed};
+use super::compressed::{cut, gzip, long_text, packed};
 use super::{check, named};
 
 #[test]
