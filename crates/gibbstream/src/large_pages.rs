@@ -3,13 +3,10 @@
 //! Sampling jumps from row to row. In pages of the usual size every row lies in one of its own, and finding its address
 //! takes about as long as fetching what is there.
 
-use std::mem::MaybeUninit;
-
 /// A table of zeros.
 pub(crate) fn zeros(len: usize) -> Vec<f64> {
-    let mut table = Vec::with_capacity(len);
-    prefer(table.spare_capacity_mut());
-    table.resize(len, 0.0);
+    let mut table = vec![0.0; len]; // fresh from the system, and so not touched yet
+    prefer(&mut table);
     table
 }
 
@@ -24,7 +21,7 @@ pub(crate) fn resize<T: Copy + Default>(table: &mut Vec<T>, len: usize) {
 
 /// Asks for large pages behind memory that has not been touched yet.
 #[cfg(target_os = "linux")]
-fn prefer<T>(memory: &mut [MaybeUninit<T>]) {
+fn prefer<T>(memory: &mut [T]) {
     use rustix::mm::{Advice, madvise};
     const PAGE: usize = 1 << 21;
     let (start, bytes) = (memory.as_mut_ptr().cast::<u8>(), size_of_val(memory));
@@ -38,4 +35,4 @@ fn prefer<T>(memory: &mut [MaybeUninit<T>]) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn prefer<T>(_memory: &mut [MaybeUninit<T>]) {}
+fn prefer<T>(_memory: &mut [T]) {}

@@ -50,16 +50,16 @@ impl Entries {
         }
     }
 
-    /// The same for a line that is written as most are, without looking for its end first.
+    /// Document, word and count from the numbers of a line; `None` if a line has other fields.
     #[inline]
-    fn parse_plain(self, lines: &mut Lines) -> Option<[u64; 3]> {
-        let transpose = match self {
-            Self::Uci => false,
-            Self::MatrixMarket { transpose, has_values: true } => transpose,
-            Self::MatrixMarket { has_values: false, .. } => return None,
-        };
-        let [row, column, count] = lines.next_parsed(plain_numbers)?;
-        Some(if transpose { [column, row, count] } else { [row, column, count] })
+    fn arrange(self, [row, column, count]: [u64; 3]) -> Option<[u64; 3]> {
+        match self {
+            Self::Uci | Self::MatrixMarket { transpose: false, has_values: true } => {
+                Some([row, column, count])
+            }
+            Self::MatrixMarket { transpose: true, has_values: true } => Some([column, row, count]),
+            Self::MatrixMarket { has_values: false, .. } => None,
+        }
     }
 
     fn advice(self) -> &'static str {
@@ -192,7 +192,33 @@ impl UciReader {
         Ok(true)
     }
 
+    #[inline]
     fn read_entry(&mut self) -> Result<Option<Entry>> {
+        if let Some(entry) = self.read_plain() {
+            return Ok(Some(entry));
+        }
+        self.read_carefully()
+    }
+
+    /// An entry that is written as nearly all are and in which nothing is wrong; any other is left to be read carefully.
+    #[inline]
+    fn read_plain(&mut self) -> Option<Entry> {
+        if self.entries_read == self.header.entries {
+            return None;
+        }
+        let (header, entries, first) = (self.header, self.entries, self.documents_read.max(1));
+        let entry = self.lines.next_parsed(|bytes| {
+            let (numbers, length) = plain_numbers(bytes)?;
+            let [document, word, count] = entries.arrange(numbers)?;
+            let sound = (first..=header.documents).contains(&document) && (1..=header.words).contains(&word);
+            (sound && count > 0).then_some((Entry { document, word, count: count as u32 }, length))
+        })?;
+        self.entries_read += 1;
+        Some(entry)
+    }
+
+    #[inline(never)]
+    fn read_carefully(&mut self) -> Result<Option<Entry>> {
         loop {
             match self.read_line() {
                 Err(error) => self.bad.pass_over(error)?,
@@ -201,16 +227,12 @@ impl UciReader {
         }
     }
 
-    #[inline]
     fn read_line(&mut self) -> Result<Option<Entry>> {
         let finished = self.entries_read == self.header.entries;
-        let numbers = match self.entries.parse_plain(&mut self.lines) {
-            Some(numbers) => Ok(numbers),
-            None => match self.lines.next_filled()? {
-                Some(line) => self.entries.parse(line),
-                None => return if finished { Ok(None) } else { Err(self.too_few_entries()) },
-            },
+        let Some(line) = self.lines.next_filled()? else {
+            return if finished { Ok(None) } else { Err(self.too_few_entries()) };
         };
+        let numbers = self.entries.parse(line);
         if finished {
             return Err(self.refuse(
                 format!("there are more entries than the {} that the header promises", self.header.entries),
@@ -225,7 +247,6 @@ impl UciReader {
         Ok(Some(Entry { document, word, count: count as u32 }))
     }
 
-    #[inline]
     fn check_entry(&self, document: u64, word: u64, count: u64) -> Result<()> {
         let Header { documents, words, .. } = self.header;
         // `documents_read` is the document that is being collected.
