@@ -81,6 +81,7 @@ fn train(method: &str, topics: usize, batch: usize, documents: &[Document]) -> O
         vocabulary: VOCABULARY,
         batch,
         seed: Seed(0),
+        hdp: None,
     };
     let sweeps = settings.method.sweeps as f64;
     let mut trainer = Trainer::new(settings, 1)?;

@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             vocabulary: vocabulary.len(),
             batch,
             seed: Seed(0),
+            hdp: None,
         };
         let mut trainer = Trainer::new(settings, 2)?;
         for first in (0..documents).step_by(batch) {

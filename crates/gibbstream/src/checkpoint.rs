@@ -151,7 +151,8 @@ mod tests {
     fn checkpoint(updates: u64) -> Checkpoint {
         let documents = [Document::from_tokens(&[0, 1, 1]), Document::from_tokens(&[2])];
         let (name, method) = ("g-oem".to_string(), Method::G_OEM);
-        let settings = Settings { name, method, topics: 2, vocabulary: 3, batch: 2, seed: Seed(1) };
+        let settings =
+            Settings { name, method, topics: 2, vocabulary: 3, batch: 2, seed: Seed(1), hdp: None };
         let mut trainer = Trainer::new(settings.clone(), 1).unwrap();
         for update in 0..updates {
             trainer.partial_fit(&Minibatch::new(&documents, 2 * update, 0)).unwrap();

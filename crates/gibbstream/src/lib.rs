@@ -12,7 +12,7 @@
 //!
 //! let documents = [Document::from_tokens(&[0, 0, 1]), Document::from_tokens(&[2, 3, 3])];
 //! let (name, method) = ("g-oem".to_string(), Method::G_OEM);
-//! let settings = Settings { name, method, topics: 2, vocabulary: 4, batch: 2, seed: Seed(0) };
+//! let settings = Settings { name, method, topics: 2, vocabulary: 4, batch: 2, seed: Seed(0), hdp: None };
 //! let mut trainer = Trainer::new(settings, 1)?;
 //! for update in 0..10 {
 //!     trainer.partial_fit(&Minibatch::new(&documents, 2 * update, 0))?;

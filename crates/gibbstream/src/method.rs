@@ -29,6 +29,11 @@ pub enum Local {
         /// What is kept of them.
         statistic: Statistic,
     },
+    /// Collapsed Gibbs sampling that counts a document's own tokens beside what topics have learnt.
+    PredictiveGibbs {
+        /// Which sweeps are kept.
+        window: Window,
+    },
     /// Collapsed Gibbs sampling of the whole corpus, topics integrated out: one token after another.
     CollapsedGibbs {
         /// Which sweeps are kept.
@@ -152,6 +157,34 @@ impl Method {
         ..Self::G_OEM
     };
 
+    /// G-OEM for an open number of topics. Topics that are young must be able to change, so the prior of words is
+    /// counted in tokens, and steps become small sooner than in the paper (docs/hdp.md).
+    pub const HDP_G_OEM: Self = Self {
+        global: TopicRule::MaximumLikelihood(Smoothing::PseudoCount(0.01)),
+        step: StepSize::Power { kappa: 0.7, offset: 10.0, tau: 1.0 },
+        ..Self::G_OEM
+    };
+    /// Truncation-free stochastic variational inference of Wang and Blei.
+    pub const HDP_VAR_GIBBS: Self = Self {
+        local: Local::PredictiveGibbs { window: Window::LastQuarter },
+        global: TopicRule::Bayes { prior: Some(0.01), population: Population::Corpus },
+        ..Self::HDP_G_OEM
+    };
+
+    /// The methods for an open number of topics.
+    pub const NAMED_FOR_HDP: &'static [NamedMethod] = &[
+        NamedMethod {
+            name: "g-oem",
+            summary: "Gibbs online EM in which documents can meet new topics",
+            method: Self::HDP_G_OEM,
+        },
+        NamedMethod {
+            name: "vargibbs",
+            summary: "a posterior of topics and of their weights, with Gibbs sampling inside documents",
+            method: Self::HDP_VAR_GIBBS,
+        },
+    ];
+
     /// All methods with names, each next to one that it resembles.
     pub const NAMED: &'static [NamedMethod] = &[
         NamedMethod {
@@ -228,11 +261,20 @@ impl Method {
 
     /// The method of that name.
     pub fn named(name: &str) -> Result<Self> {
-        Self::NAMED.iter().find(|named| named.name == name).map(|named| named.method).ok_or_else(|| {
-            let names: Vec<&str> = Self::NAMED.iter().map(|named| named.name).collect();
+        Self::find(Self::NAMED, name, "there is no method called")
+    }
+
+    /// The method of that name for an open number of topics.
+    pub fn named_for_hdp(name: &str) -> Result<Self> {
+        Self::find(Self::NAMED_FOR_HDP, name, "models with an open number of topics have no method called")
+    }
+
+    fn find(methods: &[NamedMethod], name: &str, problem: &str) -> Result<Self> {
+        methods.iter().find(|named| named.name == name).map(|named| named.method).ok_or_else(|| {
+            let names: Vec<&str> = methods.iter().map(|named| named.name).collect();
             Error::setting(
                 "method",
-                format!("there is no method called '{name}'"),
+                format!("{problem} '{name}'"),
                 format!("choose one of {}", names.join(", ")),
             )
         })
@@ -261,8 +303,58 @@ impl Method {
         )
     }
 
+    /// Refuses parts that cannot work with an open number of topics.
+    pub fn validate_for_hdp(&self) -> Result<()> {
+        let refuse = |setting: &str, problem: &str, advice: &str| {
+            let problem = format!("{problem}, and the number of topics is open");
+            Err(Error::setting(setting, problem, advice))
+        };
+        let bayes = matches!(self.global, TopicRule::Bayes { .. });
+        match (self.local, self.global) {
+            (Local::Gibbs { .. }, TopicRule::MaximumLikelihood(_))
+            | (Local::PredictiveGibbs { .. }, TopicRule::Bayes { prior: Some(_), .. }) => {}
+            (Local::Gibbs { .. } | Local::PredictiveGibbs { .. }, _) if bayes => {
+                return refuse(
+                    "global",
+                    "a posterior of topics belongs to method vargibbs",
+                    "use --method vargibbs",
+                );
+            }
+            _ => {
+                let problem = "only Gibbs sampling can meet new topics";
+                return refuse("local", problem, "leave the parts of the method alone");
+            }
+        }
+        if self.boost {
+            return refuse("boost", "new topics are compared once per minibatch", "leave boost off");
+        }
+        if self.averaging.is_on() {
+            return refuse(
+                "averaging",
+                "a mean is over parameters of the same topics",
+                "leave averaging off",
+            );
+        }
+        if self.alpha != Self::HDP_G_OEM.alpha {
+            let problem = "alpha is the concentration times the weights of topics";
+            return refuse("alpha", problem, "use --doc-concentration");
+        }
+        if self.start != Start::Gamma {
+            return refuse("start", "the first topics have random words", "leave it out");
+        }
+        self.validate_values()
+    }
+
     /// Refuses values and combinations that make no sense, with the reason.
     pub fn validate(&self) -> Result<()> {
+        if matches!(self.local, Local::PredictiveGibbs { .. }) {
+            let problem = "sampling that counts a document's own tokens is for an open number of topics";
+            return Err(Error::setting("local", problem, "use --model hdp"));
+        }
+        self.validate_values()
+    }
+
+    fn validate_values(&self) -> Result<()> {
         let refuse =
             |setting: &str, problem: &str, advice: &str| Err(Error::setting(setting, problem, advice));
         let langevin = matches!(self.global, TopicRule::Langevin { .. });

@@ -8,6 +8,7 @@ use crate::corpus::{OpenRule, OpenState, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
 use crate::model::alpha::{AlphaClamps, AlphaState};
 use crate::model::lda::{LdaState, LogTopics, Topics};
+use crate::model::sticks::Sticks;
 use crate::model::topics::{TopicAverage, TopicStats};
 use crate::new_file::NewFile;
 use crate::schedule::Step;
@@ -91,6 +92,9 @@ struct Header {
     scale: f64,
     averaged_updates: Option<u64>,
     clamps: AlphaClamps,
+    /// Topics ever created, where their number is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    topics_created: Option<u64>,
     tokenizer: Option<Tokenizer>,
     history: Vec<Event>,
     /// Only for vocabularies that are not fixed.
@@ -131,11 +135,14 @@ impl Learnt {
         ] {
             hasher.update(&counter.to_le_bytes());
         }
+        if let Some(sticks) = &self.state.sticks {
+            hasher.update(&sticks.created.to_le_bytes());
+        }
         hasher.finalize().to_hex().to_string()
     }
 
     fn tensors(&self) -> Vec<Tensor<'_>> {
-        let LdaState { counts, alpha, alpha_sum } = &self.state;
+        let LdaState { counts, alpha, alpha_sum, sticks } = &self.state;
         let (words, topics) = (counts.words(), counts.topics());
         let floats = |name, shape: &[usize], values| Tensor {
             name,
@@ -157,6 +164,19 @@ impl Learnt {
             tensors.push(floats("average_factors", &[topics], &average.factors));
             tensors.push(floats("average_offsets", &[topics], &average.offsets));
         }
+        if let Some(sticks) = sticks {
+            let numbers = |name, values| Tensor {
+                name,
+                dtype: "U64",
+                shape: vec![topics],
+                bytes: Cow::Borrowed(bytemuck::cast_slice::<u64, u8>(values)),
+            };
+            tensors.push(floats("remainder", &[1], std::slice::from_ref(&sticks.remainder)));
+            tensors.push(floats("remainder_log", &[1], std::slice::from_ref(&sticks.remainder_log)));
+            tensors.push(numbers("topic_ids", &sticks.ids));
+            tensors.push(numbers("topic_births", &sticks.born));
+            tensors.push(numbers("topic_idle", &sticks.idle));
+        }
         tensors.push(Tensor {
             name: "word_counts",
             dtype: "U64",
@@ -170,12 +190,20 @@ impl Learnt {
 impl TopicModel {
     /// The parameters to use.
     pub fn topics(&self) -> Topics {
-        self.settings.model().parameters(&self.learnt.state, &self.learnt.clock)
+        self.settings.parameters(&self.learnt.state, &self.learnt.clock)
+    }
+
+    /// Number of topics in [`Self::topics`]: those there are, and one more for all that have not been met yet if
+    /// their number is open.
+    pub fn columns(&self) -> usize {
+        let state = &self.learnt.state;
+        let unmet = state.sticks.as_ref().is_some_and(|sticks| sticks.remainder > 0.0);
+        state.counts.topics() + usize::from(unmet)
     }
 
     /// Logarithms of the topics for the evidence lower bound.
     pub fn log_topics(&self) -> LogTopics {
-        self.settings.model().log_topics(&self.learnt.state, &self.learnt.clock)
+        self.settings.log_topics(&self.learnt.state, &self.learnt.clock)
     }
 
     /// Writes the file so that its place always holds the old or the new model, whole.
@@ -234,6 +262,7 @@ impl TopicModel {
             scale: self.learnt.state.counts.scale(),
             averaged_updates: self.learnt.state.counts.average.as_ref().map(|average| average.updates),
             clamps: self.learnt.state.alpha.clamps,
+            topics_created: self.learnt.state.sticks.as_ref().map(|sticks| sticks.created),
             tokenizer: self.tokenizer.clone(),
             history: self.history.clone(),
             open: self.open.clone(),
@@ -327,8 +356,10 @@ fn check(bytes: &[u8]) -> Result<(), String> {
 
 /// Builds the model from arrays whose shapes must agree with the settings.
 fn read(file: &SafeTensors<'_>, header: Header) -> Result<(TopicModel, Option<Run>), String> {
-    let Settings { topics, vocabulary: words, .. } = header.settings;
+    let words = header.settings.vocabulary;
     header.settings.validate().map_err(|error| error.to_string())?;
+    let topics = topics_in(file, &header.settings)?;
+    let sticks = read_sticks(file, &header, topics)?;
     let average = match header.averaged_updates {
         None => None,
         Some(updates) => Some(TopicAverage {
@@ -359,6 +390,7 @@ fn read(file: &SafeTensors<'_>, header: Header) -> Result<(TopicModel, Option<Ru
             clamps: header.clamps,
         },
         alpha_sum,
+        sticks,
     };
     check_numbers(&state, &header.clock)?;
     let word_counts = array(file, "word_counts", Dtype::U64, &[words])?;
@@ -381,9 +413,41 @@ fn read(file: &SafeTensors<'_>, header: Header) -> Result<(TopicModel, Option<Ru
     Ok((TopicModel { settings, learnt, vocabulary, tokenizer, history, open }, run))
 }
 
+/// The number of topics: given, or where it is open as many as there are.
+fn topics_in(file: &SafeTensors<'_>, settings: &Settings) -> Result<usize, String> {
+    let Some(hdp) = &settings.hdp else { return Ok(settings.topics) };
+    let topics = file.tensor("alpha").map_err(|error| error.to_string())?.shape().iter().product();
+    if topics == 0 || topics > hdp.max_topics {
+        return Err(format!("it has {topics} topics, and there may be 1 to {}", hdp.max_topics));
+    }
+    Ok(topics)
+}
+
+/// The weights of topics whose number is open.
+fn read_sticks(file: &SafeTensors<'_>, header: &Header, topics: usize) -> Result<Option<Sticks>, String> {
+    if header.settings.hdp.is_none() {
+        return Ok(None);
+    }
+    let created = header.topics_created.ok_or("it does not say how many topics were created")?;
+    let sticks = Sticks {
+        remainder: array(file, "remainder", Dtype::F64, &[1])?[0],
+        remainder_log: array(file, "remainder_log", Dtype::F64, &[1])?[0],
+        created,
+        ids: array(file, "topic_ids", Dtype::U64, &[topics])?,
+        born: array(file, "topic_births", Dtype::U64, &[topics])?,
+        idle: array(file, "topic_idle", Dtype::U64, &[topics])?,
+        births: Vec::new(),
+    };
+    let sound = (0.0..=1.0).contains(&sticks.remainder)
+        && sticks.remainder_log.is_finite()
+        && sticks.ids.iter().all(|&id| id < created)
+        && sticks.born.iter().all(|&update| update <= header.clock.update);
+    if sound { Ok(Some(sticks)) } else { Err("'remainder' or 'topic_ids' cannot be right".to_string()) }
+}
+
 /// Refuses numbers that no training leaves behind, even if the checksum is right.
 fn check_numbers(state: &LdaState, clock: &Step) -> Result<(), String> {
-    let LdaState { counts, alpha, alpha_sum } = state;
+    let LdaState { counts, alpha, alpha_sum, .. } = state;
     let at_least =
         |floor: f64, values: &[f64]| values.iter().all(|value| value.is_finite() && *value >= floor);
     let average = counts.average.as_ref();

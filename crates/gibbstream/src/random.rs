@@ -26,6 +26,8 @@ pub enum Purpose {
     Langevin = 7,
     /// Document completion: the halves of a document and the topics of one of them.
     Completion = 8,
+    /// Sticks of topics that are born.
+    Birth = 9,
 }
 
 /// The seed of a run.

@@ -7,9 +7,14 @@ use crate::inference::chain::Move;
 use crate::inference::collapsed::CollapsedGibbs;
 use crate::inference::gibbs::Gibbs;
 use crate::inference::mean_field::MeanField;
+use crate::inference::predictive::PredictiveGibbs;
 use crate::method::{Local, Method};
+use crate::model::LatentModel;
 use crate::model::alpha::smallest_entry;
-use crate::model::lda::{Lda, LdaState, Topics};
+use crate::model::births::BirthRule;
+use crate::model::hdp::{DeathRule, Hdp, HdpSettings, topics_used};
+use crate::model::lda::{Lda, LdaState, LogTopics, Topics};
+use crate::model::sticks::Sticks;
 use crate::online::{Online, Run};
 use crate::random::Seed;
 use crate::schedule::Step;
@@ -31,6 +36,9 @@ pub struct Settings {
     pub batch: usize,
     /// Seed of all random streams.
     pub seed: Seed,
+    /// For an open number of topics, which then starts at `topics`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hdp: Option<HdpSettings>,
 }
 
 /// The largest number of topics that is accepted.
@@ -57,10 +65,39 @@ impl Settings {
         if self.batch == 0 {
             return Err(Error::setting("batch", "a minibatch has at least one document", "choose 1 or more"));
         }
-        self.method.validate()
+        match &self.hdp {
+            Some(hdp) => hdp.validate(self.topics).and_then(|()| self.method.validate_for_hdp()),
+            None => self.method.validate(),
+        }
     }
 
-    /// The model that these settings describe.
+    /// The kind of model.
+    pub fn family(&self) -> &'static str {
+        if self.hdp.is_some() { "hdp" } else { "lda" }
+    }
+
+    /// The parameters that a state stands for after `clock`.
+    pub fn parameters(&self, state: &LdaState, clock: &Step) -> Topics {
+        self.hdp_model()
+            .map_or_else(|| self.model().parameters(state, clock), |hdp| hdp.parameters(state, clock))
+    }
+
+    /// Logarithms of the topics for the evidence lower bound.
+    pub fn log_topics(&self, state: &LdaState, clock: &Step) -> LogTopics {
+        if self.hdp.is_some() {
+            return self.parameters(state, clock).into();
+        }
+        self.model().log_topics(state, clock)
+    }
+
+    /// The model of an open number of topics that these settings describe.
+    pub fn hdp_model(&self) -> Option<Hdp> {
+        let settings = self.hdp?;
+        Some(Hdp { start: self.model(), settings, births: BirthRule::DEFAULT, deaths: DeathRule::DEFAULT })
+    }
+
+    /// The model with a fixed number of topics that these settings describe, or the one that an open number starts
+    /// from.
     pub fn model(&self) -> Lda {
         Lda {
             topics: self.topics,
@@ -88,6 +125,18 @@ pub struct Learnt {
     pub word_counts: Vec<u64>,
 }
 
+impl Learnt {
+    /// Where the number of topics is open, how many are in use: those with more than a thousandth of all tokens.
+    pub fn topics_used(&self) -> Option<usize> {
+        self.state.sticks.as_ref().map(|_| topics_used(&self.state.counts.topic_tokens()))
+    }
+
+    /// Where the number of topics is open, how many were ever created.
+    pub fn topics_created(&self) -> Option<u64> {
+        self.state.sticks.as_ref().map(|sticks| sticks.created)
+    }
+}
+
 /// The driver with its type parameters hidden: one virtual call per minibatch.
 trait Learner: Send {
     fn partial_fit(&mut self, batch: &Minibatch) -> Result<Step>;
@@ -101,7 +150,33 @@ trait Learner: Send {
     fn forget(&mut self, words: &[u32]);
 }
 
-impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
+/// A model of topics: what a trainer asks of one beyond learning.
+trait TopicFamily: LatentModel<Batch = Minibatch, State = LdaState> {
+    fn parameters(&self, state: &LdaState, step: &Step) -> Topics;
+    fn set_vocabulary(&mut self, words: usize);
+}
+
+impl TopicFamily for Lda {
+    fn parameters(&self, state: &LdaState, step: &Step) -> Topics {
+        Lda::parameters(self, state, step)
+    }
+
+    fn set_vocabulary(&mut self, words: usize) {
+        self.vocabulary = words;
+    }
+}
+
+impl TopicFamily for Hdp {
+    fn parameters(&self, state: &LdaState, step: &Step) -> Topics {
+        Hdp::parameters(self, state, step)
+    }
+
+    fn set_vocabulary(&mut self, words: usize) {
+        self.start.vocabulary = words;
+    }
+}
+
+impl<M: TopicFamily, L: LocalInference<M>> Learner for Online<M, L> {
     fn partial_fit(&mut self, batch: &Minibatch) -> Result<Step> {
         Online::partial_fit(self, batch)
     }
@@ -132,7 +207,7 @@ impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
 
     fn grow(&mut self, words: usize) {
         self.change(|model, state| {
-            model.vocabulary = words;
+            model.set_vocabulary(words);
             if let Some(state) = state {
                 state.counts.grow(words);
             }
@@ -146,6 +221,42 @@ impl<L: LocalInference<Lda>> Learner for Online<Lda, L> {
             }
         });
     }
+}
+
+fn lda_learner(model: Lda, method: Method, run: Run) -> Result<Box<dyn Learner>> {
+    let (sweeps, vocabulary) = (method.sweeps, model.vocabulary);
+    Ok(match method.local {
+        Local::Gibbs { window, statistic } => {
+            let local = Gibbs { sweeps, window, statistic, transition: Move::Gibbs };
+            Box::new(Online::new(model, local, run)?)
+        }
+        Local::MetropolisHastings { window, statistic } => {
+            let local = Gibbs { sweeps, window, statistic, transition: Move::MetropolisHastings };
+            Box::new(Online::new(model, local, run)?)
+        }
+        Local::CollapsedGibbs { window } => {
+            let local = CollapsedGibbs { sweeps, window, prior: method.global.pseudo_count(), vocabulary };
+            Box::new(Online::new(model, local, run)?)
+        }
+        Local::PredictiveGibbs { window } => {
+            Box::new(Online::new(model, PredictiveGibbs { sweeps, window }, run)?)
+        }
+        Local::MeanField => Box::new(Online::new(model, MeanField { iterations: sweeps }, run)?),
+    })
+}
+
+fn hdp_learner(model: Hdp, method: Method, run: Run) -> Result<Box<dyn Learner>> {
+    let sweeps = method.sweeps;
+    Ok(match method.local {
+        Local::PredictiveGibbs { window } => {
+            Box::new(Online::new(model, PredictiveGibbs { sweeps, window }, run)?)
+        }
+        Local::Gibbs { window, statistic } => {
+            let local = Gibbs { sweeps, window, statistic, transition: Move::Gibbs };
+            Box::new(Online::new(model, local, run)?)
+        }
+        _ => return Err(Error::setting("local", "only Gibbs sampling can meet new topics", "leave it out")),
+    })
 }
 
 /// Learns topics, minibatch after minibatch.
@@ -170,22 +281,9 @@ impl Trainer {
             seed: settings.seed,
             threads,
         };
-        let (model, sweeps) = (settings.model(), method.sweeps);
-        let learner: Box<dyn Learner> = match method.local {
-            Local::Gibbs { window, statistic } => {
-                let local = Gibbs { sweeps, window, statistic, transition: Move::Gibbs };
-                Box::new(Online::new(model, local, run)?)
-            }
-            Local::MetropolisHastings { window, statistic } => {
-                let local = Gibbs { sweeps, window, statistic, transition: Move::MetropolisHastings };
-                Box::new(Online::new(model, local, run)?)
-            }
-            Local::CollapsedGibbs { window } => {
-                let prior = method.global.pseudo_count();
-                let local = CollapsedGibbs { sweeps, window, prior, vocabulary: settings.vocabulary };
-                Box::new(Online::new(model, local, run)?)
-            }
-            Local::MeanField => Box::new(Online::new(model, MeanField { iterations: sweeps }, run)?),
+        let learner = match settings.hdp_model() {
+            Some(hdp) => hdp_learner(hdp, method, run)?,
+            None => lda_learner(settings.model(), method, run)?,
         };
         Ok(Self { learner, tokens: 0, word_counts: vec![0; settings.vocabulary], settings })
     }
@@ -243,6 +341,16 @@ impl Trainer {
     /// Tokens seen of each word.
     pub fn word_counts(&self) -> &[u64] {
         &self.word_counts
+    }
+
+    /// Where the number of topics is open, what is known of their weights; `None` before the first update.
+    pub fn sticks(&self) -> Option<&Sticks> {
+        self.learner.state()?.sticks.as_ref()
+    }
+
+    /// Expected tokens per document of each topic; nothing before the first update.
+    pub fn topic_tokens(&self) -> Vec<f64> {
+        self.learner.state().map_or_else(Vec::new, |state| state.counts.topic_tokens())
     }
 
     /// The Dirichlet parameter after the last update; `None` before the first.

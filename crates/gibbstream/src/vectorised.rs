@@ -131,8 +131,15 @@ mod tests {
                     LIMIT.store(limit, Ordering::Relaxed);
                     let method = Method::named(method).unwrap().with_population(60.0);
                     let name = "test".to_owned();
-                    let settings =
-                        Settings { name, method, topics, vocabulary: 300, batch: 20, seed: Seed(3) };
+                    let settings = Settings {
+                        name,
+                        method,
+                        topics,
+                        vocabulary: 300,
+                        batch: 20,
+                        seed: Seed(3),
+                        hdp: None,
+                    };
                     let mut trainer = Trainer::new(settings, 2).unwrap();
                     for (i, documents) in documents.chunks(20).enumerate() {
                         trainer.partial_fit(&Minibatch::new(documents, 20 * i as u64, 0)).unwrap();

@@ -15,7 +15,15 @@ fn documents() -> Vec<Document> {
 }
 
 fn settings(method: Method) -> Settings {
-    Settings { name: "g-oem".to_string(), method, topics: 2, vocabulary: 3, batch: 4, seed: Seed(7) }
+    Settings {
+        name: "g-oem".to_string(),
+        method,
+        topics: 2,
+        vocabulary: 3,
+        batch: 4,
+        seed: Seed(7),
+        hdp: None,
+    }
 }
 
 fn model(method: Method, updates: u64) -> TopicModel {

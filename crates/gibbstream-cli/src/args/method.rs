@@ -85,8 +85,27 @@ impl MethodArgs {
         self.changed(Method::named(&self.method)?)
     }
 
+    /// The same for an open number of topics.
+    pub fn method_for_hdp(&self) -> Result<Method> {
+        self.changed_for_hdp(Method::named_for_hdp(&self.method)?)
+    }
+
     /// The same changes to another method.
-    pub fn changed(&self, mut method: Method) -> Result<Method> {
+    pub fn changed(&self, method: Method) -> Result<Method> {
+        let method = self.with_changes(method)?;
+        // A size that is not known yet is no reason to refuse.
+        method.with_population(1.0).validate()?;
+        Ok(method)
+    }
+
+    /// The same for an open number of topics.
+    pub fn changed_for_hdp(&self, method: Method) -> Result<Method> {
+        let method = self.with_changes(method)?;
+        method.with_population(1.0).validate_for_hdp()?;
+        Ok(method)
+    }
+
+    fn with_changes(&self, mut method: Method) -> Result<Method> {
         if self.paper {
             // So far the defaults are those of the paper; whatever moves away from them returns here.
             method.averaging = Averaging::None;
@@ -106,8 +125,6 @@ impl MethodArgs {
         if let Some(documents) = self.total_docs {
             method = method.with_population(documents as f64);
         }
-        // A size that is not known yet is no reason to refuse.
-        method.with_population(1.0).validate()?;
         Ok(method)
     }
 
@@ -127,12 +144,19 @@ impl MethodArgs {
             let problem = "collapsed Gibbs sampling of the whole corpus keeps counts";
             return refuse("--statistic", problem, "leave it out, or use --method mcem");
         }
+        if kind == "predictive-gibbs" && self.statistic.is_some() {
+            return refuse("--statistic", "this method keeps counts", "leave it out");
+        }
         let (mut window, mut statistic) = match own {
             Local::Gibbs { window, statistic } | Local::MetropolisHastings { window, statistic } => {
                 (window, statistic)
             }
-            Local::CollapsedGibbs { window } if self.local.is_none() => (window, Statistic::Counts),
-            Local::MeanField | Local::CollapsedGibbs { .. } => (Window::LastQuarter, Statistic::RaoBlackwell),
+            Local::CollapsedGibbs { window } | Local::PredictiveGibbs { window } if self.local.is_none() => {
+                (window, Statistic::Counts)
+            }
+            Local::MeanField | Local::CollapsedGibbs { .. } | Local::PredictiveGibbs { .. } => {
+                (Window::LastQuarter, Statistic::RaoBlackwell)
+            }
         };
         if let Some(chosen) = self.statistic.as_deref() {
             (window, statistic) = match (chosen, window) {
@@ -155,6 +179,7 @@ impl MethodArgs {
         Ok(match kind {
             "gibbs" => Local::Gibbs { window, statistic },
             "mh" => Local::MetropolisHastings { window, statistic },
+            "predictive-gibbs" => Local::PredictiveGibbs { window },
             _ => Local::CollapsedGibbs { window },
         })
     }
@@ -228,6 +253,7 @@ fn local_name(local: Local) -> &'static str {
         Local::MetropolisHastings { .. } => "mh",
         Local::MeanField => "mean-field",
         Local::CollapsedGibbs { .. } => "collapsed-gibbs",
+        Local::PredictiveGibbs { .. } => "predictive-gibbs",
     }
 }
 
@@ -359,7 +385,7 @@ impl From<&Method> for Parts {
                 (Some(window), Some(statistic))
             }
             Local::MeanField => (None, None),
-            Local::CollapsedGibbs { window } => (Some(window), None),
+            Local::CollapsedGibbs { window } | Local::PredictiveGibbs { window } => (Some(window), None),
         };
         let statistic = statistic.map(|statistic| match statistic {
             Statistic::RaoBlackwell => "rb",

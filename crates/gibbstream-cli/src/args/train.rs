@@ -2,11 +2,13 @@
 
 use super::General;
 use super::checkpoint::CheckpointArgs;
+use super::hdp::HdpArgs;
 use super::input::{InputArgs, WordArgs};
 use super::method::MethodArgs;
 use crate::command::evaluate::tokenizer_of;
 use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
 use gibbstream::method::Method;
+use gibbstream::model::hdp::HdpSettings;
 use gibbstream::model::topic_rule::TopicRule;
 use gibbstream::model_file::TopicModel;
 use gibbstream::trainer::Settings;
@@ -19,6 +21,7 @@ Examples:
   gibbstream train reviews.jsonl.zst --topics 100 --out reviews.gbs
   gibbstream train corpus/ --topics 50 --holdout 500 --eval-every 100 --out model.gbs
   zcat log.gz | gibbstream train - --format text --topics 20 --max-vocab 50000 --out log.gbs
+  gibbstream train corpus/ --model hdp --out model.gbs        finds the number of topics
   gibbstream train corpus/ --topics 128 --dry-run             how much memory and time will it take?
   gibbstream train events.jsonl --follow --vocab-mode grow --topics 50 --checkpoint events/ --resume --out events.gbs
 
@@ -81,10 +84,10 @@ const PASSES_OF_BATCH_METHODS: u64 = 20;
 pub struct TrainArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Kind of model
-    #[arg(long, default_value = "lda", value_parser = ["lda"])]
+    /// Kind of model: lda with a given number of topics, hdp that finds it
+    #[arg(long, default_value = "lda", value_parser = ["lda", "hdp"], hide_possible_values = true)]
     pub model: String,
-    /// Number of topics
+    /// Number of topics, required for lda
     #[arg(long, value_name = "K", visible_alias = "components")]
     topics: Option<usize>,
     /// File to write the model to; replaced in one go if it exists
@@ -119,6 +122,8 @@ pub struct TrainArgs {
     pub dry_run: bool,
     #[command(flatten)]
     pub method: MethodArgs,
+    #[command(flatten)]
+    hdp: HdpArgs,
     #[command(flatten)]
     words: WordArgs,
     #[command(flatten)]
@@ -232,27 +237,42 @@ impl TrainArgs {
     }
 
     fn settings(&self, general: &General) -> Result<Settings> {
-        let Some(topics) = self.topics else {
-            return Err(Error::setting(
-                "--topics",
-                "the number of topics is missing",
-                "for example --topics 100",
-            ));
+        let open = self.model == "hdp";
+        let topics = match (self.topics, open) {
+            (None, true) => self.hdp.initial_topics(),
+            (Some(_), true) => {
+                let problem = "this model finds its number of topics";
+                let advice = "leave it out; --initial-topics and --max-topics say where to start and to end";
+                return Err(Error::setting("--topics", problem, advice));
+            }
+            (Some(topics), false) => topics,
+            (None, false) => {
+                let advice = "for example --topics 100, or --model hdp to have it found";
+                return Err(Error::setting("--topics", "the number of topics is missing", advice));
+            }
         };
+        if !open {
+            HdpArgs::refuse_all(|flag| self.is_given(flag))?;
+        }
         Ok(Settings {
             name: self.method.name().to_owned(),
-            method: self.method.method()?,
+            method: if open { self.method.method_for_hdp()? } else { self.method.method()? },
             topics,
             vocabulary: 1,
             batch: self.batch,
             seed: general.seed,
+            hdp: open.then(|| self.hdp.changed(HdpSettings::default())),
         })
+    }
+
+    fn is_given(&self, flag: &str) -> bool {
+        self.given.iter().any(|given| given == flag)
     }
 
     /// The settings of a model with the changes that were asked for.
     fn continued_settings(&self, base: &TopicModel, general: &General) -> Result<Settings> {
         let refuse = |flag: &str, problem: String, advice: &str| Err(Error::setting(flag, problem, advice));
-        let given = |flag: &str| self.given.iter().any(|given| given == flag);
+        let given = |flag: &str| self.is_given(flag);
         let opens = matches!(self.words.open_rule()?, Some(OpenRule::Grow { .. }));
         let words_grow = opens && !base.vocabulary.is_hashed();
         let allowed = |flag: &str| words_grow && ["vocab-mode", "max-vocab"].contains(&flag);
@@ -261,14 +281,34 @@ impl TrainArgs {
             return refuse(&format!("--{flag}"), problem, "leave it out");
         }
         let mut settings = base.settings.clone();
+        let open = settings.hdp.is_some();
+        if given("model") && open != (self.model == "hdp") {
+            let problem = "the model is of the other kind".to_owned();
+            return refuse("--model", problem, "leave it out, or train a new model");
+        }
+        if open && (self.topics.is_some() || given("initial-topics")) {
+            let flag = if self.topics.is_some() { "--topics" } else { "--initial-topics" };
+            return refuse(
+                flag,
+                "the topics are those of the model, and new ones".to_owned(),
+                "leave it out",
+            );
+        }
+        match &mut settings.hdp {
+            Some(hdp) => *hdp = self.hdp.changed(*hdp),
+            None => HdpArgs::refuse_all(given)?,
+        }
         if let Some(topics) = self.topics.filter(|&topics| topics != settings.topics) {
             let problem = format!("the model has {} topics, not {topics}", settings.topics);
             return refuse("--topics", problem, "leave it out, or train a new model");
         }
         if given("method") {
-            (settings.name, settings.method) = (self.method.name().to_owned(), self.method.method()?);
+            settings.name = self.method.name().to_owned();
+            settings.method = if open { self.method.method_for_hdp()? } else { self.method.method()? };
         } else if METHOD_FLAGS.iter().any(|flag| given(flag)) {
-            settings.method = self.method.changed(settings.method)?;
+            let method = settings.method;
+            settings.method =
+                if open { self.method.changed_for_hdp(method)? } else { self.method.changed(method)? };
         }
         let (old, new) = (&base.settings.method, &settings.method);
         if old.averaging.is_on() != new.averaging.is_on() {

@@ -163,6 +163,7 @@ impl BenchArgs {
             vocabulary,
             batch: self.batch,
             seed: general.seed,
+            hdp: None,
         };
         let batches = self.batches(topics, vocabulary, general)?;
         let mut trainer = Trainer::new(settings, general.threads)?;

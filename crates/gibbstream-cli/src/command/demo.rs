@@ -170,6 +170,7 @@ fn learn(
         vocabulary: stage.vocabulary.len(),
         batch: BATCH,
         seed: general.seed,
+        hdp: None,
     };
     let mut trainer = Trainer::new(settings, general.threads)?;
     let mut cost = Cost::default();

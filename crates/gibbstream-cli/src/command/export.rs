@@ -65,12 +65,12 @@ pub fn run(args: &ExportArgs, output: &Output) -> anyhow::Result<Outcome> {
 /// Everything about a model that is not an array.
 pub fn describe(model: &TopicModel) -> Value {
     let (settings, learnt) = (&model.settings, &model.learnt);
-    json!({
+    let mut facts = json!({
         "schema": "gibbstream/model/1",
-        "model": "lda",
+        "model": settings.family(),
         "method": settings.name,
         "parts": Parts::from(&settings.method),
-        "topics": settings.topics,
+        "topics": learnt.state.counts.topics(),
         "vocabulary": settings.vocabulary,
         "batch": settings.batch,
         "seed": settings.seed.0,
@@ -81,7 +81,16 @@ pub fn describe(model: &TopicModel) -> Value {
         "model_hash": learnt.hash(),
         "tokenizer": model.tokenizer,
         "history": model.history,
-    })
+    });
+    if let (Some(hdp), Some(sticks)) = (&settings.hdp, &learnt.state.sticks) {
+        facts["hdp"] = json!(hdp);
+        facts["topics_used"] = json!(learnt.topics_used());
+        facts["topics_created"] = json!(sticks.created);
+        facts["remainder"] = json!(sticks.remainder);
+        // Scores and mixtures have one more topic then: all that have not been met yet, with uniform words.
+        facts["last_topic_is_remainder"] = json!(sticks.remainder > 0.0);
+    }
+    facts
 }
 
 fn write(path: &Path, text: &str) -> gibbstream::Result<()> {

@@ -82,7 +82,7 @@ pub fn run(
         out: BufWriter::new(io::stdout().lock()),
         args,
         model: &model,
-        shown: args.top.map_or(model.settings.topics, |top| top.min(model.settings.topics)),
+        shown: args.top.unwrap_or(usize::MAX).min(model.columns()),
         schema: output.json,
     };
     if csv {

@@ -77,7 +77,7 @@ fn model(path: &Path, output: &Output) -> anyhow::Result<Outcome> {
          model hash  {}\n",
         path.display(),
         if run.is_some() { "a checkpoint of a topic model" } else { "a topic model" },
-        count(settings.topics as u64),
+        count(learnt.state.counts.topics() as u64),
         count(settings.vocabulary as u64),
         settings.name,
         settings.batch,

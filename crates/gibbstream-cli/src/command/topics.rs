@@ -52,6 +52,9 @@ pub struct TopicsArgs {
 #[derive(Serialize)]
 struct Topic {
     id: usize,
+    /// Its number in the order of creation, where the number of topics is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_as: Option<u64>,
     share: f64,
     alpha: f64,
     effective_words: f64,
@@ -97,7 +100,12 @@ pub fn run(
         }
     }
     if output.json {
-        output.print_json(&json!({ "schema": "gibbstream/topics/1", "topics": topics }))?;
+        let mut facts = json!({ "schema": "gibbstream/topics/1", "topics": topics });
+        if let (Some(used), Some(created)) = (model.learnt.topics_used(), model.learnt.topics_created()) {
+            facts["topics_used"] = json!(used);
+            facts["topics_created"] = json!(created);
+        }
+        output.print_json(&facts)?;
     } else {
         topics.sort_by(|a, b| b.share.total_cmp(&a.share));
         output.print(&table(&topics)?)?;
@@ -109,17 +117,17 @@ fn describe(model: &TopicModel, shown: usize, lambda: f64) -> Vec<Topic> {
     let topics = model.topics();
     let tokens = model.learnt.state.counts.topic_tokens();
     let all: f64 = tokens.iter().sum();
-    let shares: Vec<f64> = tokens
-        .iter()
-        .map(|tokens| if all > 0.0 { tokens / all } else { 1.0 / topics.topics() as f64 })
-        .collect();
+    let shares: Vec<f64> =
+        tokens.iter().map(|share| if all > 0.0 { share / all } else { 1.0 / tokens.len() as f64 }).collect();
     // Of each word: its probability anywhere, and the sum over topics of its probabilities there.
     let marginals: Vec<(f64, f64)> = topics
         .beta
         .chunks_exact(topics.topics())
         .map(|row| (row.iter().zip(&shares).map(|(p, share)| p * share).sum(), row.iter().sum()))
         .collect();
-    (0..topics.topics())
+    let ids = model.learnt.state.sticks.as_ref().map(|sticks| &sticks.ids);
+    // Topics that have not been met yet come last in `topics` if there can be any; there is nothing to say of them.
+    (0..tokens.len())
         .map(|k| {
             let best = best_words(&topics, k, &marginals, shown, lambda);
             let weight = |word: usize| topics.beta[word * topics.topics() + k];
@@ -128,6 +136,7 @@ fn describe(model: &TopicModel, shown: usize, lambda: f64) -> Vec<Topic> {
                 (0..topics.vocabulary()).map(weight).filter(|&p| p > 0.0).map(|p| -p * libm::log(p)).sum();
             Topic {
                 id: k,
+                created_as: ids.map(|ids| ids[k]),
                 share: shares[k],
                 alpha: topics.alpha[k],
                 effective_words: libm::exp(entropy),
@@ -180,7 +189,7 @@ fn typical_documents(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<Vec<Example>>> {
     let inputs = args.reading.with(args.documents.clone(), tokenizer_of(model))?.resolve()?;
-    let mut best: Vec<Vec<Example>> = vec![Vec::new(); model.settings.topics];
+    let mut best: Vec<Vec<Example>> = vec![Vec::new(); model.learnt.state.counts.topics()];
     output.progress.start("reading", "documents", inputs.expected_documents());
     each_mixture(model, &inputs, model.settings.method.sweeps.max(2), general, interrupt, |inferred| {
         let Inferred::Document(index, document, mixture) = inferred else { return Ok(()) };

@@ -176,6 +176,11 @@ fn draw_rarely(slots: &mut Slots, row: u32, found: Found, view: &TopicView, rand
         }
     }
     let word = slots.words[row as usize];
-    let topic = view.find_in_prior(word, random.uniform());
+    let mut topic = view.find_in_prior(word, random.uniform());
+    if let Some(concentration) = view.stick_concentration()
+        && topic == view.known_topics()
+    {
+        topic = slots.unmet_topic(topic, concentration, random);
+    }
     slots.slot_for(view, topic)
 }

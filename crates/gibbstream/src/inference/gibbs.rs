@@ -180,14 +180,24 @@ where
         latents: &mut [DocumentTopics],
         out: &mut TopicExpectation,
     ) {
-        out.in_parts = true;
-        out.parts.resize_with(latents.len(), Kept::default);
-        for (part, latent) in out.parts.iter_mut().zip(latents) {
-            std::mem::swap(part, &mut latent.kept);
-        }
-        let gains = digamma_gains(view, &out.parts);
-        out.theta.refresh(view.alpha(), &gains, collect::mean_total(view, batch));
+        expect_in_parts(view, batch, latents.iter_mut().map(|latent| &mut latent.kept), out);
     }
+}
+
+/// Takes what was kept of each document over; only the statistics of topic proportions are summed at once.
+pub(super) fn expect_in_parts<'a>(
+    view: &TopicView,
+    batch: &Minibatch,
+    documents: impl ExactSizeIterator<Item = &'a mut Kept>,
+    out: &mut TopicExpectation,
+) {
+    out.in_parts = true;
+    out.parts.resize_with(documents.len(), Kept::default);
+    for (part, kept) in out.parts.iter_mut().zip(documents) {
+        std::mem::swap(part, kept);
+    }
+    let gains = digamma_gains(view, &out.parts);
+    out.theta.refresh(view.alpha(), &gains, collect::mean_total(view, batch));
 }
 
 impl DocumentCounts for Kept {
@@ -218,7 +228,9 @@ const LARGEST_BINNED: u32 = 1024;
 fn digamma_gains(view: &TopicView, documents: &[Kept]) -> Vec<f64> {
     let topics = view.topics();
     let terms = documents.iter().map(Kept::sweeps).max().unwrap_or(1) * documents.len();
-    let sizes = || documents.iter().flat_map(|document| document.sizes().iter().copied());
+    // Topics that only one document knows are left to the model.
+    let known = |&(topic, _): &(u32, u32)| (topic as usize) < view.known_topics();
+    let sizes = || documents.iter().flat_map(|document| document.sizes().iter().copied()).filter(known);
     let bins = sizes().map(|(_, size)| size.min(LARGEST_BINNED)).max().unwrap_or(0) as usize;
     let mut histogram = vec![0_u32; topics * bins];
     let mut gains = vec![0.0; topics];

@@ -8,6 +8,7 @@ pub mod exact;
 pub mod gibbs;
 pub mod mean_field;
 pub mod mixtures;
+pub mod predictive;
 mod slots;
 
 use crate::model::LatentModel;

@@ -7,12 +7,50 @@
 
 use crate::lanes::{Block, WIDTH};
 use crate::model::view::TopicView;
+use crate::random::Stream;
 
 /// Marks a topic that has no slot.
 pub(super) const NO_SLOT: u32 = u32::MAX;
 
 /// Slots left free when a block is given up.
 const SPARE_SLOTS: usize = 4;
+
+/// The topics that a document was the first to meet: what each has of all that was left for topics not met yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sticks {
+    shares: Vec<f64>,
+}
+
+impl Sticks {
+    pub(super) fn clear(&mut self) {
+        self.shares.clear();
+    }
+
+    pub(super) fn shares(&self) -> &[f64] {
+        &self.shares
+    }
+
+    pub(super) fn share(&self, place: usize) -> f64 {
+        self.shares[place]
+    }
+
+    /// One of the topics that the document has met, or the next. Which one it is does not depend on the word, because
+    /// all have the same weights. A new stick is the fraction Beta(1, concentration) of what is left: picking a stick
+    /// by its size leaves that law (algorithms.md 4.2).
+    pub(super) fn pick(&mut self, concentration: f64, random: &mut Stream) -> usize {
+        let (mut at, mut left) = (random.uniform(), 1.0);
+        for (place, share) in self.shares.iter().enumerate() {
+            if at < *share {
+                return place;
+            }
+            at -= share;
+            left -= share;
+        }
+        let fraction = 1.0 - libm::pow(random.uniform_positive(), 1.0 / concentration);
+        self.shares.push(left.max(0.0) * fraction);
+        self.shares.len() - 1
+    }
+}
 
 /// Slots of a document.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +67,8 @@ pub(super) struct Slots {
     pub(super) weights: Vec<Block>,
     /// Whether slots must keep their topics, because statistics are kept by slot.
     pub(super) frozen: bool,
+    /// The topics that this document was the first to meet.
+    pub(super) sticks: Sticks,
     spare: Vec<Block>,
     moves: Vec<u32>,
     sources: Vec<u32>,
@@ -41,8 +81,8 @@ impl Slots {
             self.slot_of[topic as usize] = NO_SLOT;
         }
         self.topics.clear();
-        if self.slot_of.len() != view.topics() {
-            self.slot_of.clear();
+        self.sticks.clear();
+        if self.slot_of.len() < view.topics() {
             self.slot_of.resize(view.topics(), NO_SLOT);
         }
         self.words.clear();
@@ -84,6 +124,7 @@ impl Slots {
             self.weights.clone_from(&other.weights);
         }
         self.counts.clone_from(&other.counts);
+        self.sticks.clone_from(&other.sticks);
         self.frozen = false;
     }
 
@@ -112,6 +153,14 @@ impl Slots {
             NO_SLOT => 0.0,
             slot => self.count(slot),
         }
+    }
+
+    /// A topic among those that nobody had met before this document, which are numbered from `known` on.
+    #[cold]
+    pub(super) fn unmet_topic(&mut self, known: usize, concentration: f64, random: &mut Stream) -> usize {
+        let topic = known + self.sticks.pick(concentration, random);
+        self.slot_of.resize(self.slot_of.len().max(topic + 1), NO_SLOT);
+        topic
     }
 
     /// The slot of a topic, a new one if it has none.

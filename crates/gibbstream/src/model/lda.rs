@@ -1,6 +1,7 @@
 //! Latent Dirichlet allocation: its statistics, and the parameters that follow from them (algorithms.md 2).
 
 use super::alpha::{AlphaRule, AlphaState, ThetaExpectation};
+use super::sticks::Sticks;
 use super::topic_rule::TopicRule;
 use super::topics::{Affine, TopicStats, mix};
 use super::view::{TopicView, weight_and_prior};
@@ -55,6 +56,8 @@ pub struct LdaState {
     pub alpha: AlphaState,
     /// Sum of alpha over the remembered updates.
     pub alpha_sum: Vec<f64>,
+    /// Only where the number of topics is open.
+    pub sticks: Option<Sticks>,
 }
 
 /// Expected statistics of a minibatch: counts for its words only.
@@ -242,6 +245,7 @@ impl LatentModel for Lda {
             counts: TopicStats::new(self.topics, counts, self.averaging),
             alpha: AlphaState::new(vec![self.alpha.start(self.topics); self.topics]),
             alpha_sum: vec![0.0; self.topics],
+            sticks: None,
         }
     }
 

@@ -15,6 +15,12 @@ pub mod view;
 
 pub mod lda;
 
+pub mod sticks;
+
+pub mod births;
+
+pub mod hdp;
+
 // Mixtures of anything.
 pub mod observations;
 

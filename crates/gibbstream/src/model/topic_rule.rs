@@ -55,7 +55,7 @@ pub enum Population {
 }
 
 impl Population {
-    fn documents(self, step: &Step) -> f64 {
+    pub(crate) fn documents(self, step: &Step) -> f64 {
         match self {
             Self::Documents(documents) => documents,
             Self::Seen | Self::Corpus => ((step.head_start + step.seen) as f64).max(1.0),
@@ -262,10 +262,10 @@ impl TopicRule {
     }
 }
 
-/// Number of documents that the running counts are the mean of; a step of weight 1 has forgotten all but its own.
+/// Number of documents that the running counts are the mean of, as far as they weigh like the last ones.
 fn documents_behind(step: &Step) -> f64 {
-    let documents = if step.rho >= 1.0 { step.batch } else { step.head_start + step.seen };
-    documents.max(1) as f64
+    let documents = if step.rho > 0.0 { step.batch as f64 / step.rho } else { step.head_start as f64 };
+    documents.max(1.0)
 }
 
 /// Factor and offset of `(scaled + prior) / (total + words * prior)`.

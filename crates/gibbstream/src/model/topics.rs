@@ -248,6 +248,72 @@ impl TopicStats {
         self.touched = None;
     }
 
+    /// Rearranges the topics: topic k becomes what topic `columns[k]` was, or one without counts. Not for statistics
+    /// that are averaged.
+    pub fn rearrange(&mut self, columns: &[Option<usize>]) {
+        debug_assert!(self.average.is_none());
+        let (old, words) = (self.topics, self.words());
+        let mut scaled = vec![0.0; words * columns.len()];
+        let rows = scaled.par_chunks_exact_mut(columns.len()).zip(self.scaled.par_chunks_exact(old));
+        rows.with_min_len(256).for_each(|(row, old)| {
+            for (value, column) in row.iter_mut().zip(columns) {
+                *value = column.map_or(0.0, |column| old[column]);
+            }
+        });
+        self.totals = columns.iter().map(|column| column.map_or(0.0, |column| self.totals[column])).collect();
+        (self.scaled, self.topics) = (scaled, columns.len());
+    }
+
+    /// How much each topic says the same as `topic`: the correlation, over all tokens, of what words weigh in the one
+    /// and in the other compared with all topics together. Common words therefore do not count. A topic of few tokens
+    /// (`documents` is the number that the counts are means of) varies by chance; that part of its variance is taken
+    /// out, and where nothing is left there is no correlation.
+    pub fn likeness(&self, topic: usize, documents: f64) -> Vec<f64> {
+        const ROWS: usize = 512;
+        let all: f64 = self.totals.iter().sum();
+        let factors: Vec<f64> = self.totals.iter().map(|total| 1.0 / total.max(f64::MIN_POSITIVE)).collect();
+        // Sums over some words, for each topic: of ratio^2, of ratio times that of the topic, and of ratio / tokens.
+        let part = |rows: &[f64]| {
+            let mut sums = vec![[0.0; 3]; self.topics];
+            for row in rows.chunks_exact(self.topics) {
+                let word: f64 = row.iter().sum();
+                if word <= 0.0 {
+                    continue;
+                }
+                let own = row[topic] * factors[topic] * all / word;
+                for ((sums, value), factor) in sums.iter_mut().zip(row).zip(&factors) {
+                    let weight = value * factor;
+                    sums[0] += weight * weight * all / word;
+                    sums[1] += weight * own;
+                    sums[2] += weight * all / word;
+                }
+            }
+            sums
+        };
+        let parts: Vec<Vec<[f64; 3]>> = self.scaled.par_chunks(ROWS * self.topics).map(part).collect();
+        let mut sums = vec![[0.0; 3]; self.topics];
+        for part in parts {
+            sums.iter_mut().zip(part).for_each(|(sum, part)| (0..3).for_each(|i| sum[i] += part[i]));
+        }
+        let variance = |k: usize| sums[k][0] - 1.0 - sums[k][2] / (self.totals[k] * self.scale * documents);
+        let own = variance(topic);
+        (0..self.topics)
+            .map(|k| {
+                let product = variance(k).max(0.0) * own.max(0.0);
+                if product > 0.0 { (sums[k][1] - 1.0) / product.sqrt() } else { 0.0 }
+            })
+            .collect()
+    }
+
+    /// Adds the counts of topic `from` to those of topic `to`; nothing is left in `from`.
+    pub fn merge(&mut self, from: usize, to: usize) {
+        debug_assert!(self.average.is_none());
+        for row in self.scaled.chunks_exact_mut(self.topics) {
+            row[to] += std::mem::take(&mut row[from]);
+        }
+        self.totals[to] += std::mem::take(&mut self.totals[from]);
+    }
+
     /// Adds words without counts, until there are `words` of them.
     pub fn grow(&mut self, words: usize) {
         self.scaled.resize(words * self.topics, 0.0);

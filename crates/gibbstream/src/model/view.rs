@@ -32,6 +32,12 @@ pub struct TopicView {
     weight_sums: Vec<f64>,
     prior_sums: Vec<f64>,
     unseen: u64,
+    /// Whether the last column stands for all topics that have not been met yet.
+    open: bool,
+    /// Concentration of the sticks that such topics are broken from.
+    stick_concentration: f64,
+    /// How many tokens the weights of each column are worth, where they have a distribution.
+    strengths: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,6 +78,7 @@ impl TopicView {
         let topics = alpha.len();
         let (blocks, groups) = (topics.div_ceil(WIDTH), groups(topics));
         self.topics = topics;
+        self.open = false;
         self.alpha.clear();
         self.alpha.extend_from_slice(alpha);
         self.alpha_sum = alpha.iter().sum();
@@ -104,10 +111,47 @@ impl TopicView {
         };
     }
 
-    /// Number of topics.
+    /// Declares that the last column stands for all topics that have not been met yet: the next of them has the
+    /// fraction Beta(1, `concentration`) of what is left of it. Documents number theirs from [`Self::known_topics`]
+    /// on, and to every one belong the weights of that column.
+    pub fn open(&mut self, concentration: f64) {
+        self.open = true;
+        self.stick_concentration = concentration;
+    }
+
+    /// Says how many tokens the weights of each column are worth: a document's own tokens count beside them.
+    pub fn set_strengths(&mut self, strengths: Vec<f64>) {
+        self.strengths = strengths;
+    }
+
+    /// How many tokens the weights of a topic are worth.
+    #[inline]
+    pub fn strength(&self, topic: usize) -> f64 {
+        self.strengths[self.column(topic)]
+    }
+
+    /// Number of columns: topics, and in an open view one for those not met yet.
     #[inline]
     pub fn topics(&self) -> usize {
         self.topics
+    }
+
+    /// Number of topics that have been met.
+    #[inline]
+    pub fn known_topics(&self) -> usize {
+        self.topics - usize::from(self.open)
+    }
+
+    /// Concentration of the sticks, if topics can still be met.
+    #[inline]
+    pub fn stick_concentration(&self) -> Option<f64> {
+        self.open.then_some(self.stick_concentration)
+    }
+
+    /// The column that holds the weights of a topic.
+    #[inline]
+    fn column(&self, topic: usize) -> usize {
+        topic.min(self.topics - 1)
     }
 
     /// The Dirichlet parameter of the topic proportions.
@@ -139,6 +183,7 @@ impl TopicView {
     /// Weight of a word in a topic, relative to the mass of the word under the prior.
     #[inline]
     pub fn relative(&self, word: u32, topic: usize) -> f32 {
+        let topic = self.column(topic);
         match &self.rows {
             Rows::Exact(_) => (self.row(word)[topic] * self.scale(word)) as f32,
             Rows::Relative(_) => self.blocks_of(word).as_flattened()[topic],
@@ -153,6 +198,7 @@ impl TopicView {
             Rows::Relative(rows) => (&[], rows.as_flattened()),
         };
         let padded = self.topics.next_multiple_of(WIDTH);
+        let topic = self.column(topic);
         words.iter().map(move |&word| {
             let weight = relative.get(word as usize * padded + topic).copied();
             weight.unwrap_or_else(|| (exact[word as usize * self.topics + topic] * self.scale(word)) as f32)
@@ -168,7 +214,7 @@ impl TopicView {
             }
             Rows::Relative(_) => {
                 let row = self.blocks_of(word).as_flattened();
-                out.iter_mut().zip(topics).for_each(|(out, &k)| *out = row[k as usize]);
+                out.iter_mut().zip(topics).for_each(|(out, &k)| *out = row[self.column(k as usize)]);
             }
         }
     }
@@ -237,8 +283,19 @@ impl TopicView {
         })
     }
 
-    /// The same for `phi_kw` alone.
+    /// The same for `phi_kw` alone, among the topics that have been met.
     pub fn find_in_weights(&self, word: u32, share: f64) -> usize {
+        if !self.open {
+            return self.find_in_all_weights(word, share);
+        }
+        let groups = groups(self.topics);
+        let whole = self.weight_sums[word as usize * groups + groups - 1];
+        let unmet = f64::from(self.relative(word, self.topics - 1));
+        // The column of topics not met yet is the last, so it begins where the share of the others ends.
+        self.find_in_all_weights(word, share * (1.0 - unmet / whole)).min(self.known_topics().max(1) - 1)
+    }
+
+    fn find_in_all_weights(&self, word: u32, share: f64) -> usize {
         vectorised!(V: (view: &TopicView = self, word: u32 = word, share: f64 = share) -> usize {
             match &view.rows {
                 Rows::Exact(_) => {

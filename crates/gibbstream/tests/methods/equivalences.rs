@@ -159,9 +159,14 @@ fn renamed_topics_stay_renamed() {
     for base in [Method::V_OEM, Method::V_OEM_PLUS, Method::SPLDA, Method::OLDA.with_population(60.0)] {
         let settings = settings(Method { step: SOFT, ..base }, 4, 30, 10);
         let plain = train(settings.clone(), &batches);
-        let LdaState { counts, alpha, alpha_sum } = settings.model().initial(&batches[0], settings.seed);
+        let LdaState { counts, alpha, alpha_sum, .. } = settings.model().initial(&batches[0], settings.seed);
         let start = Learnt {
-            state: LdaState { counts: TopicStats::new(4, rename(&dense(&counts)), false), alpha, alpha_sum },
+            state: LdaState {
+                counts: TopicStats::new(4, rename(&dense(&counts)), false),
+                alpha,
+                alpha_sum,
+                sticks: None,
+            },
             clock: settings.method.step.start(10),
             tokens: 0,
             word_counts: vec![0; 30],

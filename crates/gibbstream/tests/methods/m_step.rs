@@ -30,6 +30,7 @@ fn random_state(random: &mut Stream) -> LdaState {
         counts: TopicStats::new(TOPICS, counts, false),
         alpha: AlphaState::new(vec![0.3; TOPICS]),
         alpha_sum: vec![0.0; TOPICS],
+        sticks: None,
     }
 }
 

@@ -38,7 +38,7 @@ fn stream(key: u64) -> Stream {
 }
 
 fn settings(method: Method, topics: usize, vocabulary: usize, batch: usize) -> Settings {
-    Settings { name: "test".to_string(), method, topics, vocabulary, batch, seed: Seed(11) }
+    Settings { name: "test".to_string(), method, topics, vocabulary, batch, seed: Seed(11), hdp: None }
 }
 
 /// Documents about some of `topics` groups of words, each word of the `vocabulary` in one group.

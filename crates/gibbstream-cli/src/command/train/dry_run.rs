@@ -33,7 +33,7 @@ pub fn run(
     let settings = &plan.settings;
     let sample = Sample::read(plan, prepared)?;
     let words = plan.open_rule.map_or(settings.vocabulary, OpenRule::most) as u64;
-    let model = words * settings.topics as u64 * 8;
+    let model = words * most_topics(settings) * 8;
     let memory = memory(plan, model, words, &sample);
     let speed = sample.documents_per_second(plan, general)?;
     let seconds =
@@ -45,7 +45,7 @@ pub fn run(
             "model": args.model,
             "method": settings.name,
             "parts": parts,
-            "topics": settings.topics,
+            "topics": most_topics(settings),
             "vocabulary": settings.vocabulary,
             "documents": prepared.documents,
             "holdout": plan.holdout,
@@ -77,7 +77,7 @@ pub fn run(
         parts.sweeps,
         parts.step,
         parts.alpha,
-        count(settings.topics as u64),
+        count(most_topics(settings)),
         count(settings.vocabulary as u64),
         if plan.passes == 1 { "one pass".into() } else { format!("{} passes", plan.passes) },
         if settings.method.whole_corpus {
@@ -100,10 +100,15 @@ fn show_speed(speed: Option<f64>, seconds: Option<f64>) -> String {
     format!("about {} documents per second at first{time}", count(speed as u64))
 }
 
+/// Topics that there will be, or that there may be at most where their number is open.
+fn most_topics(settings: &Settings) -> u64 {
+    settings.hdp.map_or(settings.topics, |hdp| hdp.max_topics) as u64
+}
+
 /// Bytes that training will take at most; reading far more documents does not change it.
 fn memory(plan: &Plan, model: u64, words: u64, sample: &Sample) -> u64 {
     let method = &plan.settings.method;
-    let (topics, boost) = (plan.settings.topics as u64, u64::from(method.boost));
+    let (topics, boost) = (most_topics(&plan.settings), u64::from(method.boost));
     let averaging = method.averaging.is_on();
     // Statistics, their mean, and a copy of the topics for scoring.
     let copies = 1 + u64::from(averaging) + u64::from(plan.holdout > 0);

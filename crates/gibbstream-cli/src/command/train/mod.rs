@@ -25,6 +25,8 @@ use crate::stream::{Course, Feed, Lesson, Portion, Portions};
 use checkpoints::{Checkpoints, Notes};
 use gibbstream::Error;
 use gibbstream::corpus::{Minibatch, OpenState, OpenVocabulary, ResolvedInputs, Tokenizer, Vocabulary};
+use gibbstream::model::hdp::topics_used;
+use gibbstream::model::sticks::{Birth, Sticks};
 use gibbstream::model_file::{Event, Run, TopicModel};
 use gibbstream::schedule::Step;
 use gibbstream::trainer::Trainer;
@@ -358,7 +360,7 @@ impl<'a> Training<'a> {
         let step = self.cost.of_training(&mut self.trainer, batch)?;
         let alpha_sum: f64 = self.trainer.alpha().unwrap_or_default().iter().sum();
         let tokens = self.trainer.tokens();
-        let facts = json!({
+        let mut facts = json!({
             "kind": "minibatch",
             "t": step.update,
             "documents": step.seen,
@@ -368,16 +370,43 @@ impl<'a> Training<'a> {
             "tokens_per_second": batch.tokens() as f64 / self.cost.wall.saturating_sub(before.wall).as_secs_f64(),
             "cpu_seconds": self.cost.cpu.as_secs_f64(),
         });
+        let open = self.trainer.sticks().map(|sticks| open_facts(&self.trainer, sticks));
+        if let (Some(open), Some(facts)) = (&open, facts.as_object_mut()) {
+            facts.extend(open.clone());
+        }
         if let Some(log) = &mut self.log {
             log.write(&facts)?;
         }
+        self.report_births()?;
+        let used = open.map_or(String::new(), |open| format!(", {} topics", open["topics_used"]));
         let speed = tokens as f64 / self.started.elapsed().as_secs_f64();
         let score = self.evaluations.last().and_then(|last| last["log_perplexity_per_document"].as_f64());
         self.output.progress.advance(step.seen, || {
             let score = score.map_or(String::new(), |score| format!(", held-out {score:.2}"));
-            (format!("{} tokens/s, alpha {alpha_sum:.3}{score}", count(speed as u64)), facts)
+            (format!("{} tokens/s, alpha {alpha_sum:.3}{used}{score}", count(speed as u64)), facts)
         });
         Ok(step)
+    }
+
+    /// The topics that were born in the last minibatch: document, step and first words.
+    fn report_births(&mut self) -> anyhow::Result<()> {
+        let Some(sticks) = self.trainer.sticks().filter(|sticks| !sticks.births.is_empty()) else {
+            return Ok(());
+        };
+        let (vocabulary, _) = self.words();
+        for birth in &sticks.births {
+            let words: Vec<_> = birth.words.iter().map(|&word| vocabulary.word(word).to_owned()).collect();
+            let Birth { id, update, document, tokens, .. } = birth;
+            self.output
+                .detail(format_args!("topic {id} is born in document {document}: {}", words.join(" ")));
+            let facts = json!({
+                "kind": "birth", "t": update, "topic": id, "document": document, "tokens": tokens, "words": words,
+            });
+            if let Some(log) = &mut self.log {
+                log.write(&facts)?;
+            }
+        }
+        Ok(())
     }
 
     /// Scores the documents that were kept aside.
@@ -402,4 +431,18 @@ impl<'a> Training<'a> {
         let scored = self.evaluations.last().and_then(|last| last["updates"].as_u64());
         if update > 0 && scored.is_none_or(|scored| scored < update) { self.evaluate() } else { Ok(()) }
     }
+}
+
+/// How many topics there are where that is open, and the share that each has of all tokens.
+fn open_facts(trainer: &Trainer, sticks: &Sticks) -> serde_json::Map<String, Value> {
+    let tokens = trainer.topic_tokens();
+    let all: f64 = tokens.iter().sum();
+    let shares = sticks.ids.iter().zip(&tokens).map(|(id, tokens)| json!([id, tokens / all]));
+    let mut facts = serde_json::Map::new();
+    facts.insert("topics".into(), json!(tokens.len()));
+    facts.insert("topics_used".into(), json!(topics_used(&tokens)));
+    facts.insert("topics_created".into(), json!(sticks.created));
+    facts.insert("remainder".into(), json!(sticks.remainder));
+    facts.insert("topic_shares".into(), shares.collect());
+    facts
 }

@@ -33,6 +33,12 @@ pub struct Report<'a> {
     model: &'a str,
     method: &'a str,
     topics: usize,
+    /// Only where the number of topics is open: those with more than a thousandth of all tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topics_used: Option<usize>,
+    /// Only where the number of topics is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topics_created: Option<u64>,
     vocabulary: usize,
     documents: u64,
     tokens: u64,
@@ -65,9 +71,11 @@ impl Finished<'_> {
         let cpu = self.cost.cpu.as_secs_f64();
         Report {
             schema: "gibbstream/train/1",
-            model: &self.args.model,
+            model: settings.family(),
             method: &settings.name,
-            topics: settings.topics,
+            topics: learnt.state.counts.topics(),
+            topics_used: learnt.topics_used(),
+            topics_created: learnt.topics_created(),
             vocabulary: settings.vocabulary,
             documents: learnt.clock.seen,
             tokens: learnt.tokens,
@@ -93,12 +101,19 @@ impl Finished<'_> {
     pub fn summarise(&self, report: &Report<'_>, output: &Output) {
         output.note(format_args!(
             "{STRONG}{} topics{STRONG:#} of {} words from {} documents, {} tokens, in {:.1} s of training",
-            report.topics,
+            report.topics_used.unwrap_or(report.topics),
             count(report.vocabulary as u64),
             count(report.documents),
             count(report.tokens),
             report.train_seconds,
         ));
+        if let (Some(used), Some(created)) = (report.topics_used, report.topics_created) {
+            output.note(format_args!(
+                "{used} topics are in use, {} more have less than a thousandth of the tokens, {} were created in all",
+                report.topics - used,
+                count(created),
+            ));
+        }
         output.detail(format_args!(
             "{} minibatches, {} token sweeps per CPU second, {:.0} MiB at most, alpha sum {:.3}",
             count(report.updates),

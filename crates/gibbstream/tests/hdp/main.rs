@@ -1,0 +1,58 @@
+//! Models with an open number of topics: the sampler against exact laws, the M-step against its definition, whole runs
+//! against known truths.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod runs;
+mod sampler;
+mod steps;
+
+use gibbstream::corpus::{Document, Minibatch};
+use gibbstream::method::Method;
+use gibbstream::model::hdp::HdpSettings;
+use gibbstream::model::view::TopicView;
+use gibbstream::random::Seed;
+use gibbstream::trainer::Settings;
+
+/// A view of topics that are known, with `phi[word][k]`, and of all others.
+fn open_view(phi: &[Vec<f64>], alpha: &[f64], unmet: f64, concentration: f64) -> TopicView {
+    let uniform = 1.0 / phi.len() as f64;
+    let all: Vec<f64> = alpha.iter().copied().chain([unmet]).collect();
+    let mut view = TopicView::for_sampling();
+    view.refresh(phi.len(), &all, |word, row| {
+        row[..alpha.len()].copy_from_slice(&phi[word]);
+        row[alpha.len()] = uniform;
+        (row.iter().sum(), row.iter().zip(&all).map(|(weight, alpha)| weight * alpha).sum())
+    });
+    view.open(concentration);
+    view
+}
+
+fn document(words: &[u32]) -> Document {
+    let mut counts: Vec<(u32, u32)> = Vec::new();
+    let mut sorted = words.to_vec();
+    sorted.sort_unstable();
+    for word in sorted {
+        match counts.last_mut() {
+            Some((last, count)) if *last == word => *count += 1,
+            _ => counts.push((word, 1)),
+        }
+    }
+    Document { words: counts, ..Document::default() }
+}
+
+fn settings(method: Method, vocabulary: usize, seed: u64) -> Settings {
+    Settings {
+        name: "test".to_string(),
+        method,
+        topics: 2,
+        vocabulary,
+        batch: 100,
+        seed: Seed(seed),
+        hdp: Some(HdpSettings::default()),
+    }
+}
+
+fn batches(documents: &[Document], size: usize) -> Vec<Minibatch> {
+    let some = documents.chunks(size).enumerate();
+    some.map(|(i, documents)| Minibatch::new(documents, (i * size) as u64, 0)).collect()
+}

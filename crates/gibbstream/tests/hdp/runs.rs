@@ -1,0 +1,151 @@
+//! Whole runs: known truths are found, nothing runs away, and bits repeat.
+
+use super::*;
+use gibbstream::corpus::{Length, Synthetic, Truth};
+use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
+use gibbstream::model::hdp::topics_used;
+use gibbstream::model::lda::Topics;
+use gibbstream::trainer::{Learnt, Trainer};
+
+fn truth(topics: usize, vocabulary: usize, alpha: f64, seed: u64) -> Truth {
+    Truth::random(topics, vocabulary, 0.1, alpha, Seed(seed)).unwrap()
+}
+
+fn stream(truth: &Truth, length: f64) -> Synthetic {
+    Synthetic::new(truth.clone(), Length::Poisson(length), Seed(1), u64::MAX).unwrap()
+}
+
+fn learn(settings: Settings, documents: impl Fn(u64) -> Document, count: u64, threads: usize) -> Trainer {
+    let batch = settings.batch as u64;
+    let mut trainer = Trainer::new(settings, threads).unwrap();
+    for first in (0..count).step_by(batch as usize) {
+        let some: Vec<Document> = (first..(first + batch).min(count)).map(&documents).collect();
+        trainer.partial_fit(&Minibatch::new(&some, first, 0)).unwrap();
+    }
+    trainer
+}
+
+fn score(trainer: &Trainer, topics: &Topics, documents: &[Document]) -> f64 {
+    let unigram = Unigram::from_counts(trainer.word_counts().to_vec());
+    let evaluation = Evaluation { threads: 2, ..Evaluation::default() };
+    let scorer = Scorer::new(evaluation, topics, &unigram).unwrap();
+    scorer.score(documents.iter().cloned().map(Ok)).unwrap().log_perplexity_per_document
+}
+
+fn true_topics(truth: &Truth) -> Topics {
+    let (topics, words) = (truth.topic_count(), truth.vocabulary_size);
+    let beta = (0..words).flat_map(|word| (0..topics).map(move |k| (word, k)));
+    Topics { beta: beta.map(|(word, k)| truth.row(k)[word]).collect(), alpha: truth.alpha.clone() }
+}
+
+/// Learns from a corpus of known topics; returns how many are in use, and how far the score is above the truth's.
+fn find_topics(method: Method, truth: &Truth, length: f64, documents: u64, seed: u64) -> (usize, f64) {
+    let stream = stream(truth, length);
+    let method = method.with_population(documents as f64);
+    let settings = settings(method, truth.vocabulary_size, seed);
+    let trainer = learn(settings, |i| stream.document(i), documents, 2);
+    let held_out: Vec<Document> = (0..300).map(|i| stream.document(10_000_000 + i)).collect();
+    let found = score(&trainer, &trainer.topics().unwrap(), &held_out);
+    let ideal = score(&trainer, &true_topics(truth), &held_out);
+    let used = topics_used(&trainer.topic_tokens());
+    println!("{used} topics in use, {found:.2} nats per document, {ideal:.2} with the true parameters");
+    (used, found / ideal - 1.0)
+}
+
+#[test]
+fn ten_topics_are_found() {
+    let (used, excess) = find_topics(Method::HDP_G_OEM, &truth(10, 1000, 0.1, 0), 60.0, 20_000, 0);
+    assert!((8..=15).contains(&used), "{used} topics in use");
+    assert!(excess < 0.015, "{:.2} % worse than the truth", 100.0 * excess);
+}
+
+/// The claim of docs/hdp.md: five seeds, each with a corpus of its own.
+#[test]
+#[ignore = "takes minutes"]
+fn ten_topics_are_found_for_every_seed() {
+    for seed in 0..5 {
+        let truth = truth(10, 1000, 0.1, seed);
+        let (used, excess) = find_topics(Method::HDP_G_OEM, &truth, 60.0, 100_000, seed);
+        assert!((8..=15).contains(&used), "seed {seed}: {used} topics in use");
+        assert!(excess < 0.015, "seed {seed}: {:.2} % worse than the truth", 100.0 * excess);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn ten_topics_are_found_by_vargibbs() {
+    for seed in 0..5 {
+        let (used, _) = find_topics(Method::HDP_VAR_GIBBS, &truth(10, 1000, 0.1, seed), 60.0, 100_000, seed);
+        assert!((6..=20).contains(&used), "seed {seed}: {used} topics in use");
+    }
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_hundred_topics_are_found() {
+    let (used, _) = find_topics(Method::HDP_G_OEM, &truth(100, 10_000, 0.01, 0), 100.0, 100_000, 0);
+    assert!((70..=150).contains(&used), "{used} topics in use");
+}
+
+/// Documents of random words, and one document over and over: there is nothing to find but one topic.
+fn nothing_to_find(documents: u64) {
+    let noise = |index: u64| {
+        let mut random = Seed(9).stream(gibbstream::random::Purpose::SyntheticDocument, [index, 0]);
+        document(&(0..50).map(|_| random.below(500) as u32).collect::<Vec<_>>())
+    };
+    let words: Vec<u32> = (0..50).map(|i| i * i % 97).collect();
+    for (name, source) in
+        [("noise", &noise as &dyn Fn(u64) -> Document), ("one document", &|_| document(&words))]
+    {
+        let trainer = learn(settings(Method::HDP_G_OEM, 500, 1), source, documents, 2);
+        let (tokens, used) = (trainer.topic_tokens(), topics_used(&trainer.topic_tokens()));
+        println!("{name}: {used} topics in use of {}", tokens.len());
+        assert!(used <= 10, "{name}: {used} topics in use");
+        assert!(tokens.len() <= 100, "{name}: {} topics", tokens.len());
+    }
+}
+
+#[test]
+fn topics_do_not_run_away() {
+    nothing_to_find(5_000);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn topics_do_not_run_away_in_long_streams() {
+    nothing_to_find(100_000);
+}
+
+#[test]
+fn there_are_never_too_many_topics() {
+    let truth = truth(10, 300, 0.1, 3);
+    let stream = stream(&truth, 40.0);
+    let mut settings = settings(Method::HDP_G_OEM, 300, 1);
+    settings.hdp.as_mut().unwrap().max_topics = 5;
+    let trainer = learn(settings, |i| stream.document(i), 3_000, 2);
+    assert_eq!(trainer.topic_tokens().len(), 5);
+}
+
+/// Topics are born inside documents that run in parallel: neither threads nor an interruption change a bit.
+#[test]
+fn bits_repeat() {
+    let truth = truth(8, 300, 0.1, 4);
+    let stream = stream(&truth, 40.0);
+    for method in [Method::HDP_G_OEM, Method::HDP_VAR_GIBBS.with_population(2_000.0)] {
+        let settings = Settings { batch: 50, ..settings(method, 300, 2) };
+        let whole =
+            |threads| learn(settings.clone(), |i| stream.document(i), 2_000, threads).learnt().unwrap();
+        let one: Learnt = whole(1);
+        assert!(one.topics_created().unwrap() > 4, "topics are born");
+        for threads in [2, 3] {
+            assert_eq!(one.hash(), whole(threads).hash(), "{threads} threads");
+        }
+        let half = learn(settings.clone(), |i| stream.document(i), 1_000, 2).into_learnt().unwrap();
+        let mut resumed = Trainer::resume(settings.clone(), half, 2).unwrap();
+        for first in (1_000..2_000).step_by(50) {
+            let some: Vec<Document> = (first..first + 50).map(|i| stream.document(i)).collect();
+            resumed.partial_fit(&Minibatch::new(&some, first, 0)).unwrap();
+        }
+        assert_eq!(one.hash(), resumed.learnt().unwrap().hash());
+    }
+}
