@@ -93,8 +93,10 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
             Weights::Relative => {
                 // Topics beyond those known were born in this minibatch: no prior has mass in them.
                 let known = self.view.known_topics();
-                let ((space, born), (sums, born_sums)) = (space.split_at(known), sums.split_at_mut(known));
+                let ((space, born), (this, born_sums)) =
+                    (space.split_at(known), sums.this.split_at_mut(known));
                 let (totals, born_totals) = totals.split_at_mut(known);
+                let sums = TwoRows { this, next: sums.next };
                 self.view.add_counts(word as u32, space, gain, self.share, weight, sums, totals);
                 let relative = f64::from(self.view.relative(word as u32, known));
                 for (count, (sum, total)) in born.iter().zip(born_sums.iter_mut().zip(born_totals)) {

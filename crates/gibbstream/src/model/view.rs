@@ -244,14 +244,15 @@ impl TopicView {
         sums: TwoRows<'_>,
         totals: &mut [f64],
     ) {
+        let alpha = &self.alpha[..counts.len()];
         match &self.rows {
             Rows::Exact(_) => {
                 let row: Vec<f32> = (0..self.topics).map(|k| self.relative(word, k)).collect();
-                add_counts(&row, &self.alpha, counts, [gain, share, weight], sums, totals);
+                add_counts(&row, alpha, counts, [gain, share, weight], sums, totals);
             }
             Rows::Relative(_) => {
                 let row = self.blocks_of(word).as_flattened();
-                add_counts(row, &self.alpha, counts, [gain, share, weight], sums, totals);
+                add_counts(row, alpha, counts, [gain, share, weight], sums, totals);
             }
         }
     }
