@@ -28,6 +28,7 @@ unit:
 
 examples:
 	$(CARGO) run --quiet --release --locked --package gibbstream --example ten_methods
+	$(CARGO) run --quiet --release --locked --package gibbstream --example custom_model
 	$(CARGO) run --quiet --release --locked -- demo --no-progress
 
 slow: ## long statistical tests and memory over a million documents

@@ -1,6 +1,7 @@
 //! What a run costs: processor time of the threads that train, wall time, and memory.
 
 use gibbstream::corpus::Minibatch;
+use gibbstream::dense::DenseTrainer;
 use gibbstream::schedule::Step;
 use gibbstream::trainer::Trainer;
 use rustix::time::{ClockId, clock_gettime};
@@ -19,16 +20,39 @@ pub struct Cost {
 impl Cost {
     /// Trains on one minibatch and adds what it cost.
     pub fn of_training(&mut self, trainer: &mut Trainer, batch: &Minibatch) -> gibbstream::Result<Step> {
+        self.of(trainer, |trainer| trainer.partial_fit(batch))
+    }
+
+    /// Lets `trainer` do some work and adds what it cost.
+    pub fn of<T: Threads, R>(&mut self, trainer: &mut T, work: impl FnOnce(&mut T) -> R) -> R {
         let (cpu, started) = (training_cpu(trainer), Instant::now());
-        let step = trainer.partial_fit(batch);
+        let result = work(trainer);
         self.wall += started.elapsed();
         self.cpu += training_cpu(trainer).saturating_sub(cpu);
-        step
+        result
+    }
+}
+
+/// Something that works on threads of its own.
+pub trait Threads {
+    /// Runs `work` once on each of them.
+    fn on_every_thread(&self, work: &(dyn Fn() + Sync));
+}
+
+impl Threads for Trainer {
+    fn on_every_thread(&self, work: &(dyn Fn() + Sync)) {
+        Self::on_every_thread(self, work);
+    }
+}
+
+impl Threads for DenseTrainer {
+    fn on_every_thread(&self, work: &(dyn Fn() + Sync)) {
+        Self::on_every_thread(self, work);
     }
 }
 
 /// Processor time of this thread and of the trainer's, since they began. Reading has a thread of its own.
-fn training_cpu(trainer: &Trainer) -> Duration {
+fn training_cpu(trainer: &impl Threads) -> Duration {
     let nanoseconds = AtomicU64::new(0);
     let add = || {
         nanoseconds.fetch_add(thread_cpu().as_nanos() as u64, Ordering::Relaxed);

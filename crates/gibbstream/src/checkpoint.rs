@@ -18,19 +18,45 @@ const PREFIX: &str = "checkpoint-";
 const SUFFIX: &str = ".gbs";
 const LOCK: &str = "lock";
 
+/// A model that can be kept in a checkpoint.
+pub trait Saved: Sized {
+    /// Minibatches that it has learnt from.
+    fn updates(&self) -> u64;
+
+    /// Writes it, with the state of its run if there is one.
+    fn save_with(&self, path: &Path, run: Option<&Run>) -> Result<()>;
+
+    /// Reads it again.
+    fn load_with(path: &Path) -> Result<(Self, Option<Run>)>;
+}
+
+impl Saved for TopicModel {
+    fn updates(&self) -> u64 {
+        self.learnt.clock.update
+    }
+
+    fn save_with(&self, path: &Path, run: Option<&Run>) -> Result<()> {
+        Self::save_with(self, path, run)
+    }
+
+    fn load_with(path: &Path) -> Result<(Self, Option<Run>)> {
+        load(path)
+    }
+}
+
 /// A model, and where the run that learns it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checkpoint {
+pub struct Checkpoint<M = TopicModel> {
     /// What has been learnt.
-    pub model: TopicModel,
+    pub model: M,
     /// The place in the input and what was asked for.
     pub run: Run,
 }
 
-impl Checkpoint {
+impl<M: Saved> Checkpoint<M> {
     /// Reads a checkpoint, refusing anything that is not exactly what was written.
     pub fn load(path: &Path) -> Result<Self> {
-        let (model, run) = load(path)?;
+        let (model, run) = M::load_with(path)?;
         let run = run.ok_or_else(|| {
             Error::model_file(path, "it is a model, not a checkpoint", "use --continue to go on from a model")
         })?;
@@ -75,7 +101,7 @@ impl CheckpointFolder {
 
     /// The newest checkpoint that is whole; `None` if there has never been one. Damaged ones are handed to `damaged`,
     /// and only if no other is left is that an error.
-    pub fn newest(&self, mut damaged: impl FnMut(&Error)) -> Result<Option<Checkpoint>> {
+    pub fn newest<M: Saved>(&self, mut damaged: impl FnMut(&Error)) -> Result<Option<Checkpoint<M>>> {
         let mut last = None;
         for file in self.files()?.iter().rev() {
             match Checkpoint::load(&self.path.join(file)) {
@@ -95,8 +121,8 @@ impl CheckpointFolder {
     }
 
     /// Adds a checkpoint and removes those that are too old. An error leaves the older ones as they were.
-    pub fn save(&self, model: &TopicModel, run: &Run) -> Result<()> {
-        let name = format!("{PREFIX}{:012}{SUFFIX}", model.learnt.clock.update);
+    pub fn save(&self, model: &impl Saved, run: &Run) -> Result<()> {
+        let name = format!("{PREFIX}{:012}{SUFFIX}", model.updates());
         model.save_with(&self.path.join(name), Some(run))?;
         let files = self.files()?;
         for old in &files[..files.len().saturating_sub(KEPT)] {
@@ -186,7 +212,7 @@ mod tests {
 
     fn newest(path: &Path) -> Option<u64> {
         let folder = CheckpointFolder::claim(path).unwrap();
-        let found = folder.newest(|damaged| panic!("{damaged}")).unwrap()?;
+        let found: Checkpoint = folder.newest(|damaged| panic!("{damaged}")).unwrap()?;
         assert!(same(&found, &checkpoint(found.model.learnt.clock.update)));
         Some(found.model.learnt.clock.update)
     }
@@ -195,7 +221,7 @@ mod tests {
     fn the_newest_three_are_kept() {
         let root = tempfile::tempdir().unwrap();
         let folder = CheckpointFolder::claim(&root.path().join("a/b")).unwrap();
-        assert!(folder.is_empty().unwrap() && folder.newest(|_| ()).unwrap().is_none());
+        assert!(folder.is_empty().unwrap() && folder.newest::<TopicModel>(|_| ()).unwrap().is_none());
         (1..=5).for_each(|updates| save(&folder, updates));
         let names =
             ["checkpoint-000000000003.gbs", "checkpoint-000000000004.gbs", "checkpoint-000000000005.gbs"];
@@ -217,7 +243,7 @@ mod tests {
         assert_eq!(named.len(), 1);
         assert!(named[0].contains("checkpoint-000000000002.gbs: not a usable model file: "), "{named:?}");
         cut(&path(1));
-        let refused = folder.newest(|_| ()).unwrap_err().to_string();
+        let refused = folder.newest::<TopicModel>(|_| ()).unwrap_err().to_string();
         assert!(refused.contains("checkpoint-000000000001.gbs: not a usable model file: "), "{refused}");
     }
 

@@ -38,6 +38,10 @@ pub mod online;
 
 pub mod trainer;
 
+pub mod dense;
+
+pub mod conformance;
+
 pub mod evaluation;
 
 pub mod model_file;

@@ -24,7 +24,7 @@ pub const VERSION: u32 = 1;
 
 const METADATA_KEY: &str = "gibbstream";
 const FORMAT: &str = "gibbstream topic model";
-const CHECKSUM_DIGITS: usize = 64;
+pub(crate) const CHECKSUM_DIGITS: usize = 64;
 
 /// A topic model as it is kept on disk.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,11 +106,11 @@ struct Header {
 }
 
 /// An array with its name in the file.
-struct Tensor<'a> {
-    name: &'static str,
-    dtype: &'static str,
-    shape: Vec<usize>,
-    bytes: Cow<'a, [u8]>,
+pub(crate) struct Tensor<'a> {
+    pub name: &'static str,
+    pub dtype: &'static str,
+    pub shape: Vec<usize>,
+    pub bytes: Cow<'a, [u8]>,
 }
 
 impl Learnt {
@@ -233,20 +233,7 @@ impl TopicModel {
             shape: vec![words.len()],
             bytes: Cow::Owned(words.into_bytes()),
         });
-        let mut header = self.header(run);
-        let unsigned = header_bytes(&header, &tensors);
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&unsigned);
-        for tensor in &tensors {
-            hasher.update(&tensor.bytes);
-        }
-        header.checksum = hasher.finalize().to_hex().to_string();
-        let mut file = NewFile::create(path)?;
-        file.write(&header_bytes(&header, &tensors))?;
-        for tensor in &tensors {
-            file.write(&tensor.bytes)?;
-        }
-        file.finish()
+        seal(path, serde_json::json!(self.header(run)), &tensors)
     }
 
     /// The header, with zeros for the checksum.
@@ -271,10 +258,26 @@ impl TopicModel {
     }
 }
 
+/// Writes a file whose `header` holds its checksum, in place of the zeros that are there now.
+pub(crate) fn seal(path: &Path, mut header: serde_json::Value, tensors: &[Tensor<'_>]) -> Result<()> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&header_bytes(&header, tensors));
+    for tensor in tensors {
+        hasher.update(&tensor.bytes);
+    }
+    header["checksum"] = serde_json::json!(hasher.finalize().to_hex().to_string());
+    let mut file = NewFile::create(path)?;
+    file.write(&header_bytes(&header, tensors))?;
+    for tensor in tensors {
+        file.write(&tensor.bytes)?;
+    }
+    file.finish()
+}
+
 /// The head of a safetensors file: its length, then JSON padded to a multiple of eight bytes.
-fn header_bytes(header: &Header, tensors: &[Tensor<'_>]) -> Vec<u8> {
+fn header_bytes(header: &serde_json::Value, tensors: &[Tensor<'_>]) -> Vec<u8> {
     let mut entries = serde_json::Map::new();
-    let metadata = serde_json::json!(header).to_string();
+    let metadata = header.to_string();
     entries.insert("__metadata__".to_string(), serde_json::json!({ METADATA_KEY: metadata }));
     let mut end = 0;
     for tensor in tensors {
@@ -303,16 +306,31 @@ impl TopicModel {
 
 /// The model in a file, and the state of its run if it is a checkpoint.
 pub fn load(path: &Path) -> Result<(TopicModel, Option<Run>)> {
+    parse(path, &bytes_of(path)?)
+}
+
+/// All bytes of a file.
+pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>> {
     let failed = |source| Error::io(path, "open", source);
     // A device or a pipe would be read for ever.
     if std::fs::metadata(path).map_err(failed)?.is_file() {
-        return parse(path, &std::fs::read(path).map_err(failed)?);
+        return std::fs::read(path).map_err(failed);
     }
     Err(Error::model_file(path, "it is not a file", "name the file itself"))
 }
 
 /// The model in the bytes of a file, and the state of its run if it is a checkpoint. `path` is for messages.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<(TopicModel, Option<Run>)> {
+    unseal(path, bytes, FORMAT, read)
+}
+
+/// Checks the bytes of a file and hands its arrays and its header to `read`.
+pub(crate) fn unseal<H: serde::de::DeserializeOwned, T>(
+    path: &Path,
+    bytes: &[u8],
+    format: &str,
+    read: impl FnOnce(&SafeTensors<'_>, H) -> Result<T, String>,
+) -> Result<T> {
     let refuse = |problem: String| {
         Error::model_file(path, problem, "train the model again or take a copy that is whole")
     };
@@ -327,7 +345,11 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<(TopicModel, Option<Run>)> {
         let problem = format!("its layout has version {}, this release reads {VERSION}", header["version"]);
         return Err(Error::model_file(path, problem, "use the release that wrote it, or train again"));
     }
-    let header: Header = serde_json::from_value(header)
+    if let Some(found) = header["format"].as_str().filter(|&found| found != format) {
+        let problem = format!("it is a {found}, and a {format} is needed here");
+        return Err(Error::model_file(path, problem, "use a command that is meant for it"));
+    }
+    let header = serde_json::from_value(header)
         .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
     read(&file, header).map_err(refuse)
 }
@@ -486,7 +508,7 @@ fn read_words(text: &str, open: Option<&OpenState>) -> Result<Vocabulary, String
 }
 
 /// One array, copied out so that it is aligned.
-fn array<T: bytemuck::Pod>(
+pub(crate) fn array<T: bytemuck::Pod>(
     file: &SafeTensors<'_>,
     name: &str,
     dtype: Dtype,

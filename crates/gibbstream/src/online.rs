@@ -28,6 +28,14 @@ pub struct Run {
     pub threads: usize,
 }
 
+impl Default for Run {
+    /// The step size of the paper, minibatches of 100, one thread, and nothing special.
+    fn default() -> Self {
+        let (step, averaging, seed) = (StepSize::PAPER, Averaging::None, Seed(0));
+        Self { step, averaging, boost: false, batch: 100, seed, threads: 1 }
+    }
+}
+
 /// Online EM for the model `M` with the E-step `L` (algorithms.md 1.4).
 pub struct Online<M: LatentModel, L: LocalInference<M>> {
     model: M,
@@ -217,10 +225,12 @@ fn for_each<B: Batch, L: Default + Send, S: Default + Send>(
     latents.resize_with(batch.len(), L::default);
     let mut queue: Vec<(usize, &mut L)> = latents.iter_mut().enumerate().collect();
     queue.sort_by_key(|&(index, _)| Reverse(batch.cost(index)));
-    queue.into_par_iter().with_max_len(1).for_each(|(index, latent)| {
+    queue.par_chunks_mut(batch.grain()).for_each(|some| {
         let taken = spare().pop();
         let mut mine = taken.unwrap_or_default();
-        work(index, latent, &mut mine);
+        for (index, latent) in some {
+            work(*index, latent, &mut mine);
+        }
         spare().push(mine);
     });
 }

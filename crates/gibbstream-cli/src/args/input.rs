@@ -22,7 +22,7 @@ pub struct InputArgs {
 #[command(next_help_heading = "Input")]
 pub struct ReadingArgs {
     /// How the input is written: auto, text (one document a line), jsonl, csv (also with tabs), parquet, uci, svmlight,
-    /// mm (Matrix Market), or ldac
+    /// mm (Matrix Market), or ldac; for rows of numbers csv, parquet or npy
     #[arg(long, default_value = "auto", value_parser = Format::ALL.map(Format::name), hide_possible_values = true)]
     format: String,
     /// Words to use, one a line; also the names of numbered words, where the input does not have them

@@ -6,6 +6,8 @@ mod config;
 
 pub mod checkpoint;
 
+pub mod dense;
+
 pub mod hdp;
 
 pub mod input;

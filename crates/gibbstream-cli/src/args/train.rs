@@ -2,6 +2,7 @@
 
 use super::General;
 use super::checkpoint::CheckpointArgs;
+use super::dense::DenseArgs;
 use super::hdp::HdpArgs;
 use super::input::{InputArgs, WordArgs};
 use super::method::MethodArgs;
@@ -23,6 +24,7 @@ Examples:
   zcat log.gz | gibbstream train - --format text --topics 20 --max-vocab 50000 --out log.gbs
   gibbstream train corpus/ --model hdp --out model.gbs        finds the number of topics
   gibbstream train corpus/ --topics 128 --dry-run             how much memory and time will it take?
+  gibbstream train patches.npy --model ica --components 16 --out patches.gbs      rows of numbers
   gibbstream train events.jsonl --follow --vocab-mode grow --topics 50 --checkpoint events/ --resume --out events.gbs
 
 Text is read twice: once to find the words, once to learn. From standard input it is kept in a temporary file in
@@ -76,6 +78,9 @@ const WORD_FLAGS: [&str; 9] = [
     "no-lowercase",
 ];
 
+const MODELS: [&str; 7] =
+    ["lda", "hdp", "ica", "gaussian-mixture", "poisson-mixture", "multinomial-mixture", "bernoulli-mixture"];
+
 const PASSES_OF_BATCH_METHODS: u64 = 20;
 
 /// Learn topics from documents and write a model
@@ -84,12 +89,13 @@ const PASSES_OF_BATCH_METHODS: u64 = 20;
 pub struct TrainArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Kind of model: lda with a given number of topics, hdp that finds it
-    #[arg(long, default_value = "lda", value_parser = ["lda", "hdp"], hide_possible_values = true)]
+    /// Kind of model: lda with a given number of topics, hdp that finds it; for rows of numbers (CSV with a header row,
+    /// Parquet, .npy) ica, gaussian-mixture, poisson-mixture, multinomial-mixture or bernoulli-mixture
+    #[arg(long, default_value = "lda", value_parser = MODELS, hide_possible_values = true)]
     pub model: String,
-    /// Number of topics, required for lda
+    /// Number of topics, components or sources, required for all but hdp
     #[arg(long, value_name = "K", visible_alias = "components")]
-    topics: Option<usize>,
+    pub topics: Option<usize>,
     /// File to write the model to; replaced in one go if it exists
     #[arg(long, value_name = "MODEL")]
     pub out: Option<PathBuf>,
@@ -98,22 +104,22 @@ pub struct TrainArgs {
     pub continued: Option<PathBuf>,
     /// Documents per minibatch
     #[arg(long, value_name = "N", default_value_t = 100)]
-    batch: usize,
+    pub batch: usize,
     /// Passes over the input [default: 1, or 20 for methods that take the corpus as a whole]
     #[arg(long, value_name = "N")]
-    passes: Option<u64>,
+    pub passes: Option<u64>,
     /// Read the last file on as it grows, until a signal comes (standard input: until it is closed)
     #[arg(long)]
     follow: bool,
     /// Stop after so many seconds of training
     #[arg(long, value_name = "SECONDS")]
-    max_seconds: Option<f64>,
+    pub max_seconds: Option<f64>,
     /// Keep the first N documents aside and score them
     #[arg(long, value_name = "N", default_value_t = 0)]
-    holdout: usize,
+    pub holdout: usize,
     /// Score the documents kept aside every M minibatches [default: at the end]
     #[arg(long, value_name = "M")]
-    eval_every: Option<u64>,
+    pub eval_every: Option<u64>,
     /// File for one JSON line per minibatch and per score
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
@@ -122,6 +128,8 @@ pub struct TrainArgs {
     pub dry_run: bool,
     #[command(flatten)]
     pub method: MethodArgs,
+    #[command(flatten)]
+    pub dense: DenseArgs,
     #[command(flatten)]
     hdp: HdpArgs,
     #[command(flatten)]

@@ -5,6 +5,7 @@ use crate::args::General;
 use crate::args::input::{InputArgs, report_bad};
 use crate::output::{FAINT, Output, STRONG, count};
 use gibbstream::corpus::{StopWords, Tokenizer};
+use gibbstream::dense::is_dense;
 use gibbstream::evaluation::completion::Completion;
 use gibbstream::evaluation::elbo::Elbo;
 use gibbstream::evaluation::{Estimator, Evaluation, Score, Scorer, Unigram};
@@ -22,7 +23,10 @@ Examples:
 
 Scores are in nats (natural logarithms). Text is cut into words as it was for training; words that the model does
 not know are left out and counted. The unigram baseline knows the word frequencies of the training documents and
-no topics: a useful model scores better, that is, lower.";
+no topics: a useful model scores better, that is, lower.
+
+A model of rows of numbers is scored in nats per observation, beside one Gaussian (or independent counts or answers) fitted
+to the observations that it was learnt from: exactly if it is a mixture, by annealed importance sampling if it is ica.";
 
 /// Score a model on documents that it was not learnt from
 #[derive(Clone, Debug, clap::Args)]
@@ -30,21 +34,21 @@ no topics: a useful model scores better, that is, lower.";
 pub struct EvaluateArgs {
     /// Model to score
     #[arg(value_name = "MODEL")]
-    model: PathBuf,
+    pub model: PathBuf,
     #[command(flatten)]
-    input: InputArgs,
+    pub input: InputArgs,
     /// How the likelihood is estimated: smc, left-to-right (as in the paper), or ais
     #[arg(long, value_name = "NAME", default_value = "smc", value_parser = ["smc", "left-to-right", "ais"], hide_possible_values = true)]
-    estimator: String,
+    pub estimator: String,
     /// Particles per document; more are slower and more precise
     #[arg(long, value_name = "N", default_value_t = 20)]
-    particles: usize,
+    pub particles: usize,
     /// Also the evidence lower bound of the documents, by mean field
     #[arg(long)]
-    elbo: bool,
+    pub elbo: bool,
     /// Also how well one half of each document predicts the other
     #[arg(long)]
-    completion: bool,
+    pub completion: bool,
 }
 
 #[derive(Serialize)]
@@ -70,6 +74,9 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
         threads: general.threads,
     };
     evaluation.validate()?;
+    if is_dense(&args.model) {
+        return super::dense::evaluate::run(args, general, output);
+    }
     let model = TopicModel::load(&args.model)?;
     let mut inputs = args.input.with(tokenizer_of(&model))?.resolve()?;
     if (args.elbo || args.completion) && inputs.is_read_once() {

@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::args::method::Parts;
 use crate::output::Output;
 use gibbstream::Error;
+use gibbstream::dense::is_dense;
 use gibbstream::model_file::TopicModel;
 use gibbstream::npy::write_npy;
 use serde_json::{Value, json};
@@ -15,7 +16,8 @@ Examples:
   python3 -c 'import numpy; print(numpy.load(\"arrays/beta.npy\").shape)'
 
 npy writes beta.npy (topics x words, 64-bit floats, rows sum to 1), alpha.npy, vocab.txt (word w on line w + 1) and
-model.json (settings, counters, history).";
+model.json (settings, counters, history). For a model of rows of numbers it writes its parameters, one array each, and
+model.json.";
 
 /// Write the parameters of a model for other tools
 #[derive(Clone, Debug, clap::Args)]
@@ -34,8 +36,11 @@ pub struct ExportArgs {
 
 /// Runs the command.
 pub fn run(args: &ExportArgs, output: &Output) -> anyhow::Result<Outcome> {
-    let model = TopicModel::load(&args.model)?;
     let folder = &args.folder;
+    if is_dense(&args.model) {
+        return super::dense::export::run(&args.model, folder, output);
+    }
+    let model = TopicModel::load(&args.model)?;
     std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, "create", source))?;
     let topics = model.topics();
     let (rows, words) = (topics.topics(), topics.vocabulary());
@@ -93,6 +98,6 @@ pub fn describe(model: &TopicModel) -> Value {
     facts
 }
 
-fn write(path: &Path, text: &str) -> gibbstream::Result<()> {
+pub fn write(path: &Path, text: &str) -> gibbstream::Result<()> {
     std::fs::write(path, text).map_err(|source| Error::io(path, "write", source))
 }

@@ -9,6 +9,7 @@ use crate::output::Output;
 use crate::stream::Feed;
 use gibbstream::Error;
 use gibbstream::corpus::{Document, Inputs, Minibatch, ResolvedInputs};
+use gibbstream::dense::is_dense;
 use gibbstream::inference::mixtures::{Mixture, MixtureInference};
 use gibbstream::model_file::TopicModel;
 use serde_json::{Map, Value, json};
@@ -30,6 +31,9 @@ One line per document, in their order:
 largest shares only, largest first: [{\"topic\": 1, \"weight\": 0.94}, ...]. --uncertainty adds the standard deviation
 of each share (`spread`), --tokens the topic of every token ([word, topic] in `token_topics`).
 
+For a model of rows of numbers, `theta` holds the probability of each component; for ica, `sources` holds the mean of each
+source given the observation, and --uncertainty adds its standard deviation.
+
 A document always gets the same mixture, whatever stands before or after it and on any number of threads.";
 
 /// Find the topic mixture of each document
@@ -38,27 +42,27 @@ A document always gets the same mixture, whatever stands before or after it and 
 pub struct InferArgs {
     /// Model to use
     #[arg(value_name = "MODEL")]
-    model: PathBuf,
+    pub model: PathBuf,
     #[command(flatten)]
-    input: InputArgs,
+    pub input: InputArgs,
     /// Read the last file on as it grows, until a signal comes
     #[arg(long)]
-    follow: bool,
+    pub follow: bool,
     /// How to write the mixtures: jsonl or csv
     #[arg(long, value_name = "FORMAT", default_value = "jsonl", value_parser = ["jsonl", "csv"], hide_possible_values = true)]
-    output_format: String,
+    pub output_format: String,
     /// Write only the N largest shares of each document
     #[arg(long, value_name = "N")]
-    top: Option<usize>,
+    pub top: Option<usize>,
     /// Add the topic of every token (jsonl only)
     #[arg(long)]
-    tokens: bool,
+    pub tokens: bool,
     /// Add the standard deviation of each share
     #[arg(long)]
-    uncertainty: bool,
+    pub uncertainty: bool,
     /// Sweeps over each document, half of which are kept
     #[arg(long, value_name = "P", default_value_t = 100)]
-    sweeps: usize,
+    pub sweeps: usize,
 }
 
 /// Runs the command.
@@ -68,6 +72,9 @@ pub fn run(
     output: &Output,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Outcome> {
+    if is_dense(&args.model) {
+        return super::dense::infer::run(args, general, output, interrupt);
+    }
     let csv = args.output_format == "csv";
     if csv && (args.tokens || output.json) {
         let flag = if args.tokens { "--tokens" } else { "--json" };

@@ -6,6 +6,7 @@ use crate::args::input::{ReadingArgs, report_bad};
 use crate::output::{FAINT, Output, STRONG, count};
 use gibbstream::Error;
 use gibbstream::corpus::{StopWords, Tokenizer, VocabularyLimits};
+use gibbstream::dense::is_dense;
 use gibbstream::model_file::load;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -35,6 +36,9 @@ pub struct InspectArgs {
 
 /// Runs the command.
 pub fn run(args: &InspectArgs, output: &Output) -> anyhow::Result<Outcome> {
+    if is_dense(&args.file) {
+        return super::dense::inspect::run(&args.file, output);
+    }
     if looks_like_model(&args.file)? { model(&args.file, output) } else { corpus(args, output) }
 }
 

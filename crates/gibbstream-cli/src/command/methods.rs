@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::args::method::Parts;
 use crate::output::{FAINT, Output, STRONG};
-use gibbstream::method::Method;
+use gibbstream::method::{Method, NamedMethod};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -17,15 +17,31 @@ struct Row {
 
 /// Runs the command.
 pub fn run(output: &Output) -> anyhow::Result<Outcome> {
-    let rows: Vec<Row> = Method::NAMED
-        .iter()
-        .map(|named| Row { name: named.name, summary: named.summary, parts: Parts::from(&named.method) })
-        .collect();
+    let (rows, hdp) = (described(Method::NAMED), described(Method::NAMED_FOR_HDP));
     if output.json {
-        output.print_json(&serde_json::json!({ "schema": "gibbstream/methods/1", "methods": rows }))?;
+        output.print_json(&serde_json::json!({
+            "schema": "gibbstream/methods/1", "methods": rows, "methods_for_hdp": hdp,
+        }))?;
         return Ok(Outcome::Done);
     }
     let mut text = String::new();
+    write_rows(&mut text, rows)?;
+    writeln!(text, "\nWith --model hdp, where the number of topics is open:\n")?;
+    write_rows(&mut text, hdp)?;
+    output.print(&text)?;
+    Ok(Outcome::Done)
+}
+
+fn described(methods: &[NamedMethod]) -> Vec<Row> {
+    let row = |named: &NamedMethod| Row {
+        name: named.name,
+        summary: named.summary,
+        parts: Parts::from(&named.method),
+    };
+    methods.iter().map(row).collect()
+}
+
+fn write_rows(text: &mut String, rows: Vec<Row>) -> std::fmt::Result {
     for Row { name, summary, parts } in rows {
         let statistic = parts.statistic.map_or(String::new(), |statistic| format!(" {statistic}"));
         let boost = if parts.boost { ", boosted" } else { "" };
@@ -36,6 +52,5 @@ pub fn run(output: &Output) -> anyhow::Result<Outcome> {
             "", parts.local, parts.sweeps, parts.global, parts.step, parts.alpha
         )?;
     }
-    output.print(&text)?;
-    Ok(Outcome::Done)
+    Ok(())
 }

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod completions;
 pub mod demo;
+pub mod dense;
 pub mod evaluate;
 pub mod export;
 pub mod infer;

@@ -33,9 +33,13 @@ mod vocabularies;
 
 mod follow;
 
+mod hdp;
+
 mod terminal;
 
 mod exports;
+
+mod dense;
 
 mod demo;
 

@@ -10,6 +10,7 @@ use super::bad_records::BadRecords;
 use super::json_lines::{Fields, JsonLinesReader};
 use super::lines::Lines;
 use super::matrix_market;
+use super::numeric_npy;
 use super::parquet_table::{self, ParquetReader};
 use super::reader::Format;
 use super::source::{Source, is_stdin};
@@ -56,6 +57,8 @@ pub(super) enum Content {
         transpose: bool,
         documents: Option<u64>,
     },
+    /// An array of numbers, which has no words.
+    Npy,
 }
 
 enum Origin {
@@ -203,6 +206,7 @@ impl Input {
             Content::Pairs(PairFormat::LdaC, _) => Format::LdaC,
             Content::Pairs(PairFormat::Svmlight, _) => Format::Svmlight,
             Content::MatrixMarket { .. } => Format::MatrixMarket,
+            Content::Npy => Format::Npy,
         }
     }
 
@@ -271,11 +275,18 @@ impl Input {
                 }
                 Box::new(UciReader::with_header(lines, header, entries, names.clone(), bad))
             }
+            Content::Npy => {
+                return Err(Error::corpus(
+                    Place::file(&self.name),
+                    "is an array of numbers, not documents",
+                    "choose a model of numbers with --model, or give word counts in another format",
+                ));
+            }
         })
     }
 
     /// The file that holds it, which an input that is read by place must have.
-    fn path(&self) -> Result<PathBuf> {
+    pub fn path(&self) -> Result<PathBuf> {
         match &*self.origin.lock().unwrap_or_else(PoisonError::into_inner) {
             Origin::File(path) | Origin::Followed(path) => Ok(path.clone()),
             Origin::Spooled(path) => Ok(path.to_path_buf()),
@@ -287,7 +298,8 @@ impl Input {
         }
     }
 
-    fn lines(&self) -> Result<Lines> {
+    /// Its bytes from the top.
+    pub fn lines(&self) -> Result<Lines> {
         match &mut *self.origin.lock().unwrap_or_else(PoisonError::into_inner) {
             Origin::File(path) => Lines::new(Source::open_as(&self.name, path)?),
             Origin::Followed(path) => Lines::new(Source::follow(&self.name, path)?),
@@ -326,6 +338,7 @@ impl Given<'_> {
             Format::MatrixMarket => {
                 Content::MatrixMarket { names: names()?, transpose: self.transpose, documents: None }
             }
+            Format::Npy => Content::Npy,
             Format::Auto | Format::Text | Format::Uci => Content::Text,
         })
     }
@@ -352,6 +365,8 @@ fn recognise(path: &Path, format: Format, lines: &mut Lines) -> Result<Format> {
     let ending = ending(path);
     Ok(if parquet_table::recognise(start) {
         Format::Parquet
+    } else if numeric_npy::recognise(start) {
+        Format::Npy
     } else if matrix_market::recognise(start) {
         Format::MatrixMarket
     } else if is_docword(path) || Header::recognise(start) {

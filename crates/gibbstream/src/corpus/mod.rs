@@ -46,6 +46,15 @@ mod uci;
 
 mod uci_files;
 
+// Tables and arrays to rows of numbers.
+mod numeric_csv;
+
+mod numeric_parquet;
+
+mod numeric_npy;
+
+mod numeric;
+
 // Inputs to one stream of documents.
 mod input;
 
@@ -65,6 +74,7 @@ pub use open_vocabulary::{NewWords, OpenRule, OpenState, OpenVocabulary, Usage};
 pub use vocabulary::Vocabulary;
 pub use word_counts::{VocabularyCounter, VocabularyLimits};
 
+pub use numeric::{NumericRows, Row};
 pub use reader::{Format, Inputs, ResolvedInputs};
 
 pub use minibatch::{Entry, Minibatch};

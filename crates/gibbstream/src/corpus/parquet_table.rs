@@ -116,7 +116,7 @@ impl RecordReader for ParquetReader {
     }
 }
 
-fn damaged(place: &Place, error: &parquet::errors::ParquetError) -> Error {
+pub(super) fn damaged(place: &Place, error: &parquet::errors::ParquetError) -> Error {
     Error::corpus(
         place.clone(),
         format!("damaged Parquet data ({error})"),

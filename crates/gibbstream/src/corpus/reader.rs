@@ -55,11 +55,14 @@ pub enum Format {
     /// `pairs word:count ...`, one document a line.
     #[serde(rename = "ldac")]
     LdaC,
+    /// A NumPy array of numbers.
+    #[serde(rename = "npy")]
+    Npy,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Auto,
         Self::Text,
         Self::JsonLines,
@@ -69,6 +72,7 @@ impl Format {
         Self::Svmlight,
         Self::MatrixMarket,
         Self::LdaC,
+        Self::Npy,
     ];
 
     /// The name used on the command line.
@@ -83,6 +87,7 @@ impl Format {
             Self::Svmlight => "svmlight",
             Self::MatrixMarket => "mm",
             Self::LdaC => "ldac",
+            Self::Npy => "npy",
         }
     }
 
@@ -106,7 +111,7 @@ impl FromStr for Format {
             Error::setting(
                 "--format",
                 format!("`{name}` is not a format"),
-                "use auto, text, jsonl, csv, parquet, uci, svmlight, mm or ldac",
+                "use auto, text, jsonl, csv, parquet, uci, svmlight, mm, ldac or npy",
             )
         })
     }
@@ -285,6 +290,11 @@ impl ResolvedInputs {
     pub fn documents_entering(&self, vocabulary: &Arc<Mutex<OpenVocabulary>>) -> Box<dyn Corpus> {
         let numbering = Numbering::Open(vocabulary.clone());
         Box::new(Documents::new(Stream::new(self.selection.clone()), numbering))
+    }
+
+    /// What is read, and how.
+    pub(super) fn selection(&self) -> &Arc<Selection> {
+        &self.selection
     }
 
     /// Records that were passed over since the inputs were last opened, by the kind of flaw.

@@ -52,11 +52,58 @@ impl Read for Limited {
     }
 }
 
-/// Reads the records.
+/// The records of a table after the first, which names the columns.
+pub(super) struct Records {
+    reader: Reader<Limited>,
+    /// The record that was read last.
+    pub record: ByteRecord,
+    /// The names of the columns.
+    pub names: ByteRecord,
+    /// The first record.
+    pub head: Place,
+}
+
+impl Records {
+    /// Reads the names of the columns.
+    pub fn new(lines: Lines, delimiter: u8) -> Result<Self> {
+        let head = Place::line(&lines.file().file, 1);
+        let source = Limited { lines, left: MAX_LINE_BYTES, failed: None, place: head.clone() };
+        // Lengths are compared here, because the parser would not say on which line a short record begins.
+        let mut reader =
+            ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(source);
+        let mut names = ByteRecord::new();
+        let found = reader.read_byte_record(&mut names);
+        explain(found, &mut reader)?;
+        Ok(Self { reader, record: ByteRecord::new(), names, head })
+    }
+
+    /// Reads the next record and tells where it is; `None` at the end.
+    pub fn next(&mut self) -> Result<Option<Place>> {
+        let line = self.reader.position().line();
+        let source = self.reader.get_mut();
+        source.left = MAX_LINE_BYTES;
+        source.place.line = Some(line);
+        let found = self.reader.read_byte_record(&mut self.record);
+        if !explain(found, &mut self.reader)? {
+            return Ok(None);
+        }
+        let begins = self.record.position().map_or(line, csv::Position::line);
+        let place = Place { line: Some(begins), ..self.reader.get_ref().place.clone() };
+        if self.record.len() == self.names.len() {
+            return Ok(Some(place));
+        }
+        Err(Error::bad_record(
+            place,
+            "wrong number of fields",
+            format!("the record has {} fields instead of {}", self.record.len(), self.names.len()),
+            "every record has as many fields as the first; quote fields that contain a separator",
+        ))
+    }
+}
+
+/// Reads documents.
 pub(super) struct TableReader {
-    records: Reader<Limited>,
-    record: ByteRecord,
-    columns: usize,
+    records: Records,
     text: usize,
     id: Option<usize>,
     fields: Arc<Fields>,
@@ -66,7 +113,7 @@ pub(super) struct TableReader {
 }
 
 impl TableReader {
-    /// Reads the names of the columns.
+    /// Finds the columns.
     pub fn new(
         lines: Lines,
         delimiter: u8,
@@ -74,27 +121,20 @@ impl TableReader {
         tokenizer: Arc<Tokenizer>,
         bad: Arc<BadRecords>,
     ) -> Result<Self> {
-        let place = Place::line(&lines.file().file, 1);
-        let source = Limited { lines, left: MAX_LINE_BYTES, failed: None, place: place.clone() };
-        // Lengths are compared here, because the parser would not say on which line a short record begins.
-        let mut records =
-            ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(source);
-        let mut names = ByteRecord::new();
-        let found = records.read_byte_record(&mut names);
-        explain(found, &mut records)?;
+        let records = Records::new(lines, delimiter)?;
+        let names = &records.names;
         let column = |name: &str| names.iter().position(|column| column == name.as_bytes());
         let Some(text) = column(&fields.text) else {
             let shown: Vec<String> =
                 names.iter().take(20).map(|name| format!("`{}`", name.escape_ascii())).collect();
             return Err(Error::corpus(
-                place,
+                records.head,
                 format!("has no column `{}` (columns: {})", fields.text, shown.join(", ")),
                 "name the column that holds the text with --text-field",
             ));
         };
-        let (columns, id) = (names.len(), column(&fields.id));
-        let record = ByteRecord::new();
-        Ok(Self { records, record, columns, text, id, fields, tokenizer, bad, bag: Bag::default() })
+        let id = column(&fields.id);
+        Ok(Self { records, text, id, fields, tokenizer, bad, bag: Bag::default() })
     }
 }
 
@@ -104,26 +144,9 @@ impl RecordReader for TableReader {
     }
 
     fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
-        let line = self.records.position().line();
-        let source = self.records.get_mut();
-        source.left = MAX_LINE_BYTES;
-        source.place.line = Some(line);
-        let found = self.records.read_byte_record(&mut self.record);
-        if !explain(found, &mut self.records)? {
-            return Ok(None);
-        }
-        let begins = self.record.position().map_or(line, csv::Position::line);
-        let place = Place { line: Some(begins), ..self.records.get_ref().place.clone() };
-        if self.record.len() != self.columns {
-            return Err(Error::bad_record(
-                place,
-                "wrong number of fields",
-                format!("the record has {} fields instead of {}", self.record.len(), self.columns),
-                "every record has as many fields as the first; quote fields that contain a separator",
-            ));
-        }
+        let Some(place) = self.records.next()? else { return Ok(None) };
         let field = |column: usize, name: &str| {
-            std::str::from_utf8(&self.record[column]).map_err(|error| {
+            std::str::from_utf8(&self.records.record[column]).map_err(|error| {
                 Error::bad_record(
                     place.clone(),
                     "not UTF-8",

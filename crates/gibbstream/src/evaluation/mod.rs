@@ -7,6 +7,7 @@
 //! the same documents pair by pair. Two cheaper measures stand beside it: [`elbo`], a lower bound of `log p(X)`,
 //! and [`completion`], the likelihood of one half of each document given the other.
 
+pub mod annealed;
 pub mod completion;
 pub mod elbo;
 pub mod sequential;
@@ -22,6 +23,15 @@ use crate::model::view::TopicView;
 use crate::random::Seed;
 use sequential::{Particles, Sequential};
 use stream::{Held, Sums, Workers};
+
+/// An estimate of the log-likelihood of one observation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// `log p(x)`, or an estimate of it.
+    pub log_likelihood: f64,
+    /// The variance of the estimate; 0 if it is exact.
+    pub variance: f64,
+}
 
 /// An estimator of log p(X).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -392,7 +392,6 @@ impl Kept {
             let mut lost = if self.without_weights { unmet * unmet_alpha * gain } else { 0.0 };
             for (share, &topic) in shares.iter_mut().zip(&self.topics) {
                 match place_of(topic) {
-                    None => {}
                     Some(None) => {
                         lost += f64::from(*share) * weight(topic);
                         *share = 0.0;
@@ -402,7 +401,7 @@ impl Kept {
                         lost -= unmet * dense;
                         *share += dense as f32;
                     }
-                    Some(Some(_)) => {}
+                    _ => {}
                 }
             }
             if lost <= 0.0 {

@@ -68,7 +68,7 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
         totals: &mut [f64],
     ) {
         space.fill(0.0);
-        let mut gain = 0.0;
+        let (TwoRows { this, next }, mut gain) = (sums, 0.0);
         for place in self.batch.occurrences(word) {
             let document = &self.documents[place.document as usize];
             gain += document.gain(place.row as usize);
@@ -76,7 +76,7 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
         }
         match self.weights {
             Weights::Included => {
-                for (count, (sum, total)) in space.iter().zip(sums.this.iter_mut().zip(totals)) {
+                for (count, (sum, total)) in space.iter().zip(this.iter_mut().zip(totals)) {
                     let count = count * self.share;
                     *total += count;
                     *sum += weight * count;
@@ -84,7 +84,7 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
             }
             Weights::Missing => {
                 let rows = space.iter().zip(self.view.row(word as u32));
-                for ((count, row), (sum, total)) in rows.zip(sums.this.iter_mut().zip(totals)) {
+                for ((count, row), (sum, total)) in rows.zip(this.iter_mut().zip(totals)) {
                     let count = count * row * self.share;
                     *total += count;
                     *sum += weight * count;
@@ -93,10 +93,9 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
             Weights::Relative => {
                 // Topics beyond those known were born in this minibatch: no prior has mass in them.
                 let known = self.view.known_topics();
-                let ((space, born), (this, born_sums)) =
-                    (space.split_at(known), sums.this.split_at_mut(known));
+                let ((space, born), (this, born_sums)) = (space.split_at(known), this.split_at_mut(known));
                 let (totals, born_totals) = totals.split_at_mut(known);
-                let sums = TwoRows { this, next: sums.next };
+                let sums = TwoRows { this, next };
                 self.view.add_counts(word as u32, space, gain, self.share, weight, sums, totals);
                 let relative = f64::from(self.view.relative(word as u32, known));
                 for (count, (sum, total)) in born.iter().zip(born_sums.iter_mut().zip(born_totals)) {

@@ -9,6 +9,7 @@ pub mod gibbs;
 pub mod mean_field;
 pub mod mixtures;
 pub mod predictive;
+pub mod scales;
 mod slots;
 
 use crate::model::LatentModel;
@@ -22,6 +23,13 @@ pub struct Passes {
     pub range: Range<usize>,
     /// The statistics of those from this one on are kept.
     pub keep_from: usize,
+}
+
+impl Passes {
+    /// How many of these are kept.
+    pub fn kept(&self) -> usize {
+        self.range.end.saturating_sub(self.keep_from.max(self.range.start))
+    }
 }
 
 /// Estimates `E[S(x, h) | x, eta]` for every observation of a minibatch, a few passes at a time.
@@ -39,8 +47,11 @@ pub trait LocalInference<M: LatentModel>: Send + Sync {
     /// Number of passes over each observation.
     fn passes(&self) -> usize;
 
-    /// The passes whose statistics are kept are those from this one on, counted from 0.
-    fn first_kept(&self) -> usize;
+    /// The passes whose statistics are kept are those from this one on, counted from 0: the last quarter unless said
+    /// otherwise.
+    fn first_kept(&self) -> usize {
+        self.passes() - (self.passes() / 4).max(1)
+    }
 
     /// A fresh hidden state for observation `index`, which owns the stream `random` from now on.
     fn begin(

@@ -29,20 +29,23 @@ pub(super) struct Founded {
     /// Expected tokens.
     pub(super) tokens: f64,
     /// Expected tokens of each word of the minibatch.
-    pub(super) words: Vec<f64>,
+    words: Vec<f64>,
+    /// Sum of their squares.
+    squares: f64,
 }
 
 impl Founded {
     fn similarity(&self, counts: &[(u32, f64)]) -> f64 {
         let dot: f64 = counts.iter().map(|&(word, count)| self.words[word as usize] * count).sum();
-        let mine: f64 = self.words.iter().map(|count| count * count).sum();
         let theirs: f64 = counts.iter().map(|(_, count)| count * count).sum();
-        dot / (mine * theirs).sqrt()
+        dot / (self.squares * theirs).sqrt()
     }
 
     fn take_in(&mut self, counts: &[(u32, f64)]) {
         for &(word, count) in counts {
-            self.words[word as usize] += count;
+            let sum = &mut self.words[word as usize];
+            self.squares += count * (2.0 * *sum + count);
+            *sum += count;
             self.tokens += count;
         }
     }
@@ -84,7 +87,7 @@ impl Births {
                 let like = founded.iter().position(|founded| founded.similarity(&counts) >= rule.similarity);
                 let place = like.unwrap_or_else(|| {
                     let words = vec![0.0; batch.words().len()];
-                    founded.push(Founded { document, tokens: 0.0, words });
+                    founded.push(Founded { document, tokens: 0.0, words, squares: 0.0 });
                     founded.len() - 1
                 });
                 founded[place].take_in(&counts);

@@ -1,12 +1,15 @@
 //! Mixtures of Gaussian distributions, with full or diagonal covariances.
 
-use super::cholesky::{Cholesky, raise_eigenvalues};
 use super::mixture::{Family, Mixture, MixtureParameters};
 use super::observations::Observations;
+use super::symmetric::{factor, inverse_lower, log_determinant, raise_eigenvalues};
 use crate::error::{Error, Result};
+use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
 
 /// The form of covariances.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Covariance {
     /// Any.
     #[default]
@@ -69,6 +72,10 @@ impl Family for Gaussian {
             format!("{} cannot be the smallest variance", self.floor),
             "use a positive number well below the variances in the data, such as 1e-6",
         ))
+    }
+
+    fn batch(rows: Vec<f64>, dimension: usize, first: u64, pass: u64) -> Result<Observations> {
+        Observations::new(rows, dimension, first, pass)
     }
 
     /// `x - pivot`, and its products with itself: the lower triangle, or the squares.
@@ -135,9 +142,9 @@ impl Family for Gaussian {
         out.mean.extend_from_slice(mean);
         let log_determinant = match self.covariance {
             Covariance::Full => {
-                let factor = Cholesky::with_floor(covariance, dimension, self.floor);
-                out.root = factor.inverse_lower();
-                factor.log_determinant()
+                let found = factor(DMatrix::from_row_slice(dimension, dimension, covariance), self.floor);
+                out.root = inverse_lower(&found);
+                log_determinant(&found)
             }
             Covariance::Diagonal => {
                 out.root.clear();

@@ -102,13 +102,9 @@ impl DeathRule {
 }
 
 impl Hdp {
-    fn sticks<'a>(&self, state: &'a LdaState) -> &'a Sticks {
-        state.sticks.as_ref().expect("the state of this model has sticks")
-    }
-
     /// `b pi` of all topics, and of the remainder if there is one.
     fn concentrations(&self, state: &LdaState) -> Vec<f64> {
-        let remainder = self.settings.doc_concentration * self.sticks(state).remainder;
+        let remainder = self.settings.doc_concentration * sticks_of(state).remainder;
         let mut all = state.alpha.alpha.clone();
         all.extend(Some(remainder).filter(|&remainder| remainder > 0.0));
         all
@@ -135,7 +131,7 @@ impl Hdp {
     fn make_room(&self, state: &mut LdaState, births: &Births, step: &Step, batch: &Minibatch) {
         let b = self.settings.doc_concentration;
         let past = state.alpha.length + digamma(b);
-        let sticks = state.sticks.as_mut().expect("the state of this model has sticks");
+        let sticks = state.sticks.as_mut().expect(HAS_STICKS);
         sticks.births.clear();
         if births.founded.is_empty() {
             return;
@@ -174,7 +170,7 @@ impl Hdp {
         let tokens = state.counts.topic_tokens();
         let used = topics_used(&tokens).max(1) as f64;
         let least = self.deaths.idle_share * tokens.iter().sum::<f64>() / used;
-        let sticks = state.sticks.as_mut().expect("the state of this model has sticks");
+        let sticks = state.sticks.as_mut().expect(HAS_STICKS);
         for (idle, tokens) in sticks.idle.iter_mut().zip(&tokens) {
             *idle = if *tokens < least { *idle + 1 } else { 0 };
         }
@@ -189,7 +185,7 @@ impl Hdp {
     fn merge(&self, state: &mut LdaState, step: &Step) {
         let mut stay: Vec<usize> = (0..state.counts.topics()).collect();
         for topic in (0..state.counts.topics()).rev() {
-            let age = step.update - self.sticks(state).born[topic];
+            let age = step.update - sticks_of(state).born[topic];
             if age < self.deaths.first_look || !age.is_power_of_two() {
                 continue;
             }
@@ -218,7 +214,7 @@ impl Hdp {
         }
         let b = self.settings.doc_concentration;
         let LdaState { counts, alpha, alpha_sum, sticks } = state;
-        let sticks = sticks.as_mut().expect("the state of this model has sticks");
+        let sticks = sticks.as_mut().expect(HAS_STICKS);
         let gone: f64 = (0..counts.topics()).filter(|k| !stay.contains(k)).map(|k| alpha.alpha[k]).sum();
         if gone > 0.0 {
             sticks.remainder += gone / b;
@@ -240,7 +236,7 @@ impl Hdp {
         let total = fresh.theta.length + digamma(b);
         let alpha = &mut state.alpha;
         let known = alpha.alpha.len() - gains.len();
-        let sticks = state.sticks.as_mut().expect("the state of this model has sticks");
+        let sticks = state.sticks.as_mut().expect(HAS_STICKS);
         let blend = |old: &mut f64, fresh: f64| *old = (1.0 - rho) * *old + rho * fresh;
         for k in 0..known {
             blend(&mut alpha.log_theta[k], fresh.theta.log_theta[k]);
@@ -350,6 +346,12 @@ impl LatentModel for Hdp {
 
     fn remember(&self, _state: &mut LdaState, _step: &Step) {}
 }
+
+fn sticks_of(state: &LdaState) -> &Sticks {
+    state.sticks.as_ref().expect(HAS_STICKS)
+}
+
+const HAS_STICKS: &str = "the states of this model have sticks from the start";
 
 /// Number of topics in use: those with more than a thousandth of all tokens.
 pub fn topics_used(tokens: &[f64]) -> usize {

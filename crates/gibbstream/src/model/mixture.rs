@@ -26,6 +26,9 @@ pub trait Family: Clone + Debug + Default + PartialEq + Send + Sync {
     /// Refuses settings that make no sense.
     fn validate(&self) -> Result<()>;
 
+    /// Observations `first..` of the stream in pass number `pass`, row after row.
+    fn batch(rows: Vec<f64>, dimension: usize, first: u64, pass: u64) -> Result<Self::Batch>;
+
     /// Number of values of `T(x)`.
     fn statistics(&self, dimension: usize) -> usize;
 
@@ -116,8 +119,15 @@ pub struct MixtureView<F: Family> {
 }
 
 impl<F: Family> MixtureView<F> {
+    /// Logarithm of the probability (density) of one observation.
+    pub fn log_likelihood(&self, x: &[f64]) -> f64 {
+        let mut joint = Vec::new();
+        self.log_joint(x, &mut joint);
+        log_sum_exp(&joint) + self.family.log_base(x)
+    }
+
     /// Fills `out` with `log w_k p(x | theta_k)`, up to the part that all components share.
-    fn log_joint(&self, x: &[f64], out: &mut Vec<f64>) {
+    pub(crate) fn log_joint(&self, x: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.extend(
             self.log_weights
@@ -128,7 +138,7 @@ impl<F: Family> MixtureView<F> {
     }
 
     /// Fills `out` with the probabilities of the components given `x`.
-    fn responsibilities(&self, x: &[f64], out: &mut Vec<f64>) {
+    pub(crate) fn responsibilities(&self, x: &[f64], out: &mut Vec<f64>) {
         self.log_joint(x, out);
         let evidence = log_sum_exp(out);
         for value in out {
@@ -185,15 +195,8 @@ impl<F: Family> Mixture<F> {
 
     /// Logarithm of the probability (density) of all observations.
     pub fn log_likelihood(&self, parameters: &MixtureParameters, batch: &F::Batch) -> f64 {
-        let (observations, view) = (self.checked(batch), self.frozen(parameters));
-        let mut joint = Vec::new();
-        observations
-            .rows()
-            .map(|x| {
-                view.log_joint(x, &mut joint);
-                log_sum_exp(&joint) + self.family.log_base(x)
-            })
-            .sum()
+        let view = self.frozen(parameters);
+        self.checked(batch).rows().map(|x| view.log_likelihood(x)).sum()
     }
 
     /// The probability of every component given each observation, observation after observation.
@@ -236,7 +239,8 @@ impl<F: Family> Mixture<F> {
         observations
     }
 
-    fn frozen(&self, parameters: &MixtureParameters) -> MixtureView<F> {
+    /// The mixture ready to be evaluated.
+    pub(crate) fn frozen(&self, parameters: &MixtureParameters) -> MixtureView<F> {
         let mut view = MixtureView::default();
         self.fill(&vec![0.0; self.dimension], parameters, &mut view);
         view
@@ -273,6 +277,10 @@ impl<F: Family> LatentModel for Mixture<F> {
     type Expectation = MixtureExpectation;
     type State = MixtureState;
     type View = MixtureView<F>;
+
+    fn check(&self, batch: &F::Batch) -> Result<()> {
+        batch.as_ref().check_dimension(self.dimension)
+    }
 
     /// The statistics of a k-means++ split of the first minibatch, which should hold many more observations
     /// than there are components. A part too small to determine a component gets one more, imaginary

@@ -24,13 +24,20 @@ pub mod hdp;
 // Mixtures of anything.
 pub mod observations;
 
+mod symmetric;
+
 pub mod mixture;
 
 pub mod poisson_mixture;
 
 pub mod gaussian_mixture;
 
-pub mod cholesky;
+pub mod multinomial_mixture;
+
+pub mod bernoulli_mixture;
+
+// Sources that are mixed and heard through noise.
+pub mod ica;
 
 mod split;
 
@@ -53,6 +60,11 @@ pub trait Batch: Sync {
     fn cost(&self, _index: usize) -> u64 {
         1
     }
+
+    /// How many observations are handed to a thread at once; never changes a result.
+    fn grain(&self) -> usize {
+        1
+    }
 }
 
 /// Expected sufficient statistics of one minibatch, for as much of the model as the minibatch touches.
@@ -63,6 +75,27 @@ pub trait Expectation: Default + Send + Sync {
     fn add(&mut self, weight: f64, other: &Self);
     /// The name of a statistic that is not finite, if there is one.
     fn not_finite(&self) -> Option<&'static str>;
+}
+
+/// For models whose statistics are a list of numbers.
+impl Expectation for Vec<f64> {
+    fn clear_like(&mut self, other: &Self) {
+        self.clear();
+        self.resize(other.len(), 0.0);
+    }
+
+    fn add(&mut self, weight: f64, other: &Self) {
+        self.iter_mut().zip(other).for_each(|(mine, theirs)| *mine += weight * theirs);
+    }
+
+    fn not_finite(&self) -> Option<&'static str> {
+        (!self.iter().all(|value| value.is_finite())).then_some("an expected statistic")
+    }
+}
+
+/// `(1 - rho) old + rho fresh`, for statistics that are lists.
+pub fn blended(old: &[f64], rho: f64, fresh: &[f64]) -> Vec<f64> {
+    old.iter().zip(fresh).map(|(old, fresh)| (1.0 - rho) * old + rho * fresh).collect()
 }
 
 /// A model that can be learnt by online EM.

@@ -6,6 +6,35 @@ use super::Batch;
 use crate::error::{Error, Result};
 use std::slice::ChunksExact;
 
+/// Which numbers an observation may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// Finite numbers.
+    Real,
+    /// Whole numbers from 0 on.
+    Counts,
+    /// 0 or 1.
+    Binary,
+}
+
+impl Domain {
+    /// Says what is wrong with a value, if something is.
+    pub fn check(self, value: f64) -> Result<(), &'static str> {
+        let (fits, problem) = match self {
+            Self::Real => (
+                value.abs() <= Observations::LARGEST,
+                "not a finite number of magnitude up to 1e100, and squares of values are summed",
+            ),
+            Self::Counts => (
+                (0.0..=Counts::LARGEST).contains(&value) && value.fract() == 0.0,
+                "not a count, that is a whole number from 0 to 2^53",
+            ),
+            Self::Binary => (value == 0.0 || value == 1.0, "not an answer, that is 0 or 1"),
+        };
+        if fits { Ok(()) } else { Err(problem) }
+    }
+}
+
 /// Consecutive observations of a stream, each a row of `dimension` finite numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observations {
@@ -22,20 +51,10 @@ impl Observations {
     /// The observations `first..` of the stream in pass number `pass`, row after row; both numbers key the
     /// random streams.
     pub fn new(rows: Vec<f64>, dimension: usize, first: u64, pass: u64) -> Result<Self> {
-        Self::checked(rows, dimension, first, pass, |value| {
-            (value.abs() <= Self::LARGEST)
-                .then_some(())
-                .ok_or("not a finite number of magnitude up to 1e100, and squares of values are summed")
-        })
+        Self::checked(rows, dimension, first, pass, Domain::Real)
     }
 
-    fn checked(
-        rows: Vec<f64>,
-        dimension: usize,
-        first: u64,
-        pass: u64,
-        check: impl Fn(f64) -> Result<(), &'static str>,
-    ) -> Result<Self> {
+    fn checked(rows: Vec<f64>, dimension: usize, first: u64, pass: u64, domain: Domain) -> Result<Self> {
         if dimension == 0 {
             return Err(Error::setting("dimension", "an observation has no values", "use at least 1"));
         }
@@ -47,7 +66,7 @@ impl Observations {
             ));
         }
         for (index, &value) in rows.iter().enumerate() {
-            check(value).map_err(|problem| {
+            domain.check(value).map_err(|problem| {
                 let (row, column) = (first + (index / dimension) as u64, index % dimension);
                 Error::setting(
                     "observations",
@@ -62,6 +81,18 @@ impl Observations {
     /// Number of values of each observation.
     pub fn dimension(&self) -> usize {
         self.dimension
+    }
+
+    /// Refuses observations of another dimension than that of a model.
+    pub fn check_dimension(&self, expected: usize) -> Result<()> {
+        if self.dimension == expected {
+            return Ok(());
+        }
+        Err(Error::setting(
+            "observations",
+            format!("they have {} values each, and the model has {expected}", self.dimension),
+            "give observations with the columns that the model was made for",
+        ))
     }
 
     /// Observation `index`.
@@ -96,6 +127,11 @@ impl Batch for Observations {
     fn key(&self, index: usize) -> [u64; 2] {
         [self.pass, self.first + index as u64]
     }
+
+    /// An observation is a few microseconds of work, less than what it costs to hand it to another thread.
+    fn grain(&self) -> usize {
+        16
+    }
 }
 
 impl AsRef<Observations> for Observations {
@@ -104,39 +140,57 @@ impl AsRef<Observations> for Observations {
     }
 }
 
-/// Observations whose values are counts: whole numbers from 0 on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Counts(Observations);
+/// Observations whose values are restricted.
+macro_rules! restricted {
+    ($(#[$doc:meta])* $name:ident, $domain:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name(Observations);
+
+        impl $name {
+            /// As [`Observations::new`], for these values.
+            pub fn new(rows: Vec<f64>, dimension: usize, first: u64, pass: u64) -> Result<Self> {
+                Observations::checked(rows, dimension, first, pass, $domain).map(Self)
+            }
+        }
+
+        impl Batch for $name {
+            fn len(&self) -> usize {
+                self.0.len()
+            }
+
+            fn key(&self, index: usize) -> [u64; 2] {
+                self.0.key(index)
+            }
+
+            fn grain(&self) -> usize {
+                self.0.grain()
+            }
+        }
+
+        impl AsRef<Observations> for $name {
+            fn as_ref(&self) -> &Observations {
+                &self.0
+            }
+        }
+    };
+}
+
+restricted!(
+    /// Observations whose values are counts: whole numbers from 0 on.
+    Counts,
+    Domain::Counts
+);
+
+restricted!(
+    /// Observations whose values are 0 or 1.
+    Binary,
+    Domain::Binary
+);
 
 impl Counts {
     /// The largest count that is accepted, `2^53`: every whole number up to it is exact.
     pub const LARGEST: f64 = 9_007_199_254_740_992.0;
-
-    /// As [`Observations::new`], for counts.
-    pub fn new(rows: Vec<f64>, dimension: usize, first: u64, pass: u64) -> Result<Self> {
-        Observations::checked(rows, dimension, first, pass, |value| {
-            ((0.0..=Self::LARGEST).contains(&value) && value.fract() == 0.0)
-                .then_some(())
-                .ok_or("not a count, that is a whole number from 0 to 2^53")
-        })
-        .map(Self)
-    }
-}
-
-impl Batch for Counts {
-    fn len(&self) -> usize {
-        Batch::len(&self.0)
-    }
-
-    fn key(&self, index: usize) -> [u64; 2] {
-        self.0.key(index)
-    }
-}
-
-impl AsRef<Observations> for Counts {
-    fn as_ref(&self) -> &Observations {
-        &self.0
-    }
 }
 
 #[cfg(test)]
@@ -165,6 +219,10 @@ mod tests {
         for value in [-1.0, 0.5, f64::NAN, f64::INFINITY, 1e17] {
             let error = Counts::new(vec![3.0, value], 2, 0, 0).unwrap_err().to_string();
             assert!(error.contains("observation 0, column 1"), "{error}");
+        }
+        for value in [-1.0, 0.5, 2.0, f64::NAN] {
+            let error = Binary::new(vec![1.0, 0.0, value], 1, 4, 0).unwrap_err().to_string();
+            assert!(error.contains("observation 6, column 0"), "{error}");
         }
         assert!(Observations::new(vec![1.0; 3], 2, 0, 0).is_err(), "an incomplete row");
         assert!(Observations::new(Vec::new(), 0, 0, 0).is_err(), "no dimension");

@@ -50,6 +50,10 @@ impl Family for Poisson {
         ))
     }
 
+    fn batch(rows: Vec<f64>, dimension: usize, first: u64, pass: u64) -> Result<Counts> {
+        Counts::new(rows, dimension, first, pass)
+    }
+
     fn statistics(&self, dimension: usize) -> usize {
         dimension
     }

@@ -139,9 +139,9 @@ fn maximise(sum: f64, means: &[f64], values: &mut [f64]) {
             break;
         }
         if found > sum {
-            high = mu
+            high = mu;
         } else {
-            low = mu
+            low = mu;
         }
         let newton = mu - (found - sum) / slope;
         mu = match (newton > low && newton < high, low.is_finite() && high.is_finite()) {

@@ -3,8 +3,8 @@
 use crate::args::checkpoint::{CheckpointArgs, Every};
 use crate::output::Output;
 use gibbstream::Error;
-use gibbstream::checkpoint::{Checkpoint, CheckpointFolder};
-use gibbstream::model_file::{Run, TopicModel};
+use gibbstream::checkpoint::{Checkpoint, CheckpointFolder, Saved};
+use gibbstream::model_file::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -36,10 +36,10 @@ pub struct Checkpoints {
 
 impl Checkpoints {
     /// Claims the folder, if one is named, and finds where to go on.
-    pub fn open(
+    pub fn open<M: Saved>(
         args: &CheckpointArgs,
         output: &Output,
-    ) -> anyhow::Result<(Option<Self>, Option<Checkpoint>)> {
+    ) -> anyhow::Result<(Option<Self>, Option<Checkpoint<M>>)> {
         let every = args.every()?;
         let Some(path) = &args.checkpoint else { return Ok((None, None)) };
         let folder = CheckpointFolder::claim(path)?;
@@ -51,8 +51,8 @@ impl Checkpoints {
             )
             .into());
         }
-        let found = folder.newest(|damaged| output.warn(format_args!("{damaged}; passed over")))?;
-        let saved_update = found.as_ref().map_or(0, |found| found.model.learnt.clock.update);
+        let found = folder.newest::<M>(|damaged| output.warn(format_args!("{damaged}; passed over")))?;
+        let saved_update = found.as_ref().map_or(0, |found| found.model.updates());
         let this = Self { folder, path: path.clone(), every, saved_at: Instant::now(), saved_update };
         Ok((Some(this), found))
     }
@@ -76,9 +76,9 @@ impl Checkpoints {
     }
 
     /// Adds a checkpoint.
-    pub fn save(&mut self, model: &TopicModel, run: &Run) -> gibbstream::Result<()> {
+    pub fn save(&mut self, model: &impl Saved, run: &Run) -> gibbstream::Result<()> {
         self.folder.save(model, run)?;
-        (self.saved_at, self.saved_update) = (Instant::now(), model.learnt.clock.update);
+        (self.saved_at, self.saved_update) = (Instant::now(), model.updates());
         Ok(())
     }
 

@@ -1,18 +1,18 @@
 //! `train`: learns topics from documents and writes a model.
 
-mod checkpoints;
+pub mod checkpoints;
 
 mod dry_run;
 
 mod held_out;
 
-mod log;
+pub mod log;
 
-mod prepare;
+pub mod prepare;
 
 mod report;
 
-mod start;
+pub mod start;
 
 use crate::Outcome;
 use crate::args::General;
@@ -48,6 +48,10 @@ pub fn run(
     output: &Output,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Outcome> {
+    if args.is_dense() {
+        return super::dense::train::run(args, general, output, interrupt);
+    }
+    args.refuse_dense_flags()?;
     if args.dry_run {
         let base = args.continued.as_deref().map(TopicModel::load).transpose()?;
         let mut plan = args.plan(general, base.as_ref())?;

@@ -1,0 +1,143 @@
+//! Models on disk: what is read is what was written, and a run goes on from it with the same bits.
+
+use crate::{laplace, mixed, stream};
+use gibbstream::averaging::Averaging;
+use gibbstream::dense::{DenseModel, DenseSettings, DenseTrainer, Kind, Scoring};
+use gibbstream::evaluation::annealed::Annealed;
+use gibbstream::inference::gibbs::Window;
+use gibbstream::model::gaussian_mixture::Covariance;
+use gibbstream::model::ica::{Noise, Sources};
+use gibbstream::random::Seed;
+use gibbstream::schedule::StepSize;
+
+fn settings(model: Kind) -> DenseSettings {
+    DenseSettings {
+        model,
+        name: "g-oem".into(),
+        components: 2,
+        dimension: 3,
+        batch: 50,
+        step: StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 },
+        averaging: Averaging::Uniform,
+        boost: false,
+        sweeps: 4,
+        window: Window::LastQuarter,
+        seed: Seed(3),
+    }
+}
+
+const KINDS: [Kind; 6] = [
+    Kind::Ica { sources: Sources::Laplace, noise: Noise::Diagonal, learn_scale: true, floor: 1e-6 },
+    Kind::Ica { sources: Sources::Student(None), noise: Noise::Isotropic, learn_scale: false, floor: 1e-6 },
+    Kind::GaussianMixture { covariance: Covariance::Full, floor: 1e-6 },
+    Kind::PoissonMixture { floor: 1e-6 },
+    Kind::MultinomialMixture { smoothing: 1e-4 },
+    Kind::BernoulliMixture { floor: 1e-6 },
+];
+
+/// Rows that fit the kind.
+fn rows(kind: Kind) -> Vec<f64> {
+    let rows = mixed(&[1.0, 0.3, -0.4, 0.9, 0.5, 0.5], 2, 0.3, 300, &mut stream(40), laplace);
+    match kind {
+        Kind::Ica { .. } | Kind::GaussianMixture { .. } => rows,
+        Kind::BernoulliMixture { .. } => rows.iter().map(|x| f64::from(u8::from(*x > 0.0))).collect(),
+        _ => rows.iter().map(|x| (3.0 * x.abs()).floor()).collect(),
+    }
+}
+
+fn learn(trainer: &mut DenseTrainer, rows: &[f64], from: usize) {
+    for (i, rows) in rows[150 * from..].chunks(150).enumerate() {
+        trainer.partial_fit(rows.to_vec(), 50 * (from + i) as u64, 0).unwrap();
+    }
+}
+
+fn model(trainer: &DenseTrainer) -> DenseModel {
+    DenseModel::of(trainer, ["a", "b", "c"].map(String::from).to_vec(), Vec::new()).unwrap()
+}
+
+#[test]
+fn saved_loaded_and_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    for kind in KINDS {
+        let (rows, path) = (rows(kind), folder.path().join("model.gbs"));
+        let mut whole = DenseTrainer::new(settings(kind), 2).unwrap();
+        learn(&mut whole, &rows, 0);
+        let mut first = DenseTrainer::new(settings(kind), 1).unwrap();
+        learn(&mut first, &rows[..300], 0);
+        model(&first).save(&path).unwrap();
+        let loaded = DenseModel::load(&path).unwrap();
+        assert_eq!(loaded, model(&first));
+        let mut second = loaded.trainer(loaded.settings.clone(), 2).unwrap();
+        learn(&mut second, &rows, 2);
+        assert_eq!(model(&second).hash(), model(&whole).hash(), "{kind:?}");
+        assert_eq!(model(&second).arrays, model(&whole).arrays);
+    }
+}
+
+#[test]
+fn a_damaged_file_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.gbs");
+    let mut trainer = DenseTrainer::new(settings(KINDS[0]), 1).unwrap();
+    learn(&mut trainer, &rows(KINDS[0]), 0);
+    model(&trainer).save(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    for at in (0..bytes.len()).step_by(97) {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 4;
+        std::fs::write(&path, &bytes).unwrap();
+        let refused = DenseModel::load(&path).unwrap_err().to_string();
+        assert!(refused.contains("model.gbs: not a usable model file"), "byte {at}: {refused}");
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    let refused = gibbstream::model_file::load(&path).unwrap_err().to_string();
+    assert!(
+        refused.contains("it is a gibbstream dense model, and a gibbstream topic model is needed"),
+        "{refused}"
+    );
+}
+
+/// Scores do not depend on threads or on the order of observations, beyond the order of a sum.
+#[test]
+fn scores_do_not_depend_on_threads_or_company() {
+    for kind in KINDS {
+        let rows = rows(kind);
+        let mut trainer = DenseTrainer::new(settings(kind), 1).unwrap();
+        learn(&mut trainer, &rows, 0);
+        let score = |threads, rows: Vec<&[f64]>| {
+            let effort = Annealed { particles: 3, heats: 5 };
+            let scoring = Scoring { effort, seed: Seed(0), threads };
+            scoring.score(&trainer, rows.into_iter().map(|row| Ok(row.to_vec())), |_| ()).unwrap()
+        };
+        let (forward, backward): (Vec<&[f64]>, Vec<&[f64]>) =
+            (rows.chunks(3).collect(), rows.rchunks(3).collect());
+        let one = score(1, forward.clone());
+        assert_eq!(score(3, forward), one);
+        assert_eq!((one.documents, one.tokens), (300, 0));
+        let other = score(1, backward);
+        assert!((other.log_perplexity_per_document - one.log_perplexity_per_document).abs() < 1e-9);
+        assert!(
+            one.log_perplexity_per_document.is_finite()
+                && one.baseline_log_perplexity_per_document.is_finite()
+        );
+    }
+}
+
+#[test]
+fn nonsense_is_refused() {
+    for (change, part) in [
+        (DenseSettings { batch: 0, ..settings(KINDS[0]) }, "batch"),
+        (DenseSettings { sweeps: 0, ..settings(KINDS[0]) }, "sweeps"),
+        (DenseSettings { components: 0, ..settings(KINDS[0]) }, "components"),
+        (DenseSettings { components: 0, ..settings(KINDS[3]) }, "components"),
+        (DenseSettings { components: 5_000, ..settings(KINDS[0]) }, "sources"),
+        (settings(Kind::PoissonMixture { floor: -1.0 }), "floor"),
+    ] {
+        let refused = DenseTrainer::new(change, 1).err().unwrap().to_string();
+        assert!(refused.contains(part), "{refused}");
+    }
+    let mut trainer = DenseTrainer::new(settings(KINDS[0]), 1).unwrap();
+    assert!(trainer.partial_fit(vec![1.0; 4], 0, 0).is_err(), "an incomplete row");
+    assert!(trainer.partial_fit(vec![f64::NAN; 3], 0, 0).is_err());
+    assert!(trainer.predictor().is_none() && trainer.arrays().is_none());
+}
