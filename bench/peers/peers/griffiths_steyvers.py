@@ -9,7 +9,7 @@ VERSION = lda.__version__
 
 SETTINGS = {
     # Its defaults, but fewer than 2,000 sweeps; the curve shows whether that is enough.
-    "lda": dict(alpha=0.1, eta=0.01, sweeps=[10, 25, 50, 100, 200, 400]),
+    "lda": dict(alpha=0.1, eta=0.01, sweeps=[10, 25, 50, 100, 200]),
 }
 
 

@@ -25,7 +25,7 @@ impl Cost {
 
     /// Lets `trainer` do some work and adds what it cost.
     pub fn of<T: Threads, R>(&mut self, trainer: &mut T, work: impl FnOnce(&mut T) -> R) -> R {
-        let (started, cpu) = (Instant::now(), training_cpu(trainer));
+        let (cpu, started) = (training_cpu(trainer), Instant::now());
         let result = work(trainer);
         self.wall += started.elapsed();
         self.cpu += training_cpu(trainer).saturating_sub(cpu);

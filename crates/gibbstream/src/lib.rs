@@ -59,6 +59,7 @@ mod new_file;
 pub mod math;
 
 mod lanes;
+mod large_pages;
 mod vectorised;
 
 pub mod random;

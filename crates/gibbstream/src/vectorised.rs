@@ -45,11 +45,12 @@ fn widest() -> Width {
     Width::Base
 }
 
-/// Asks for the beginning of a row that will be used soon; what follows, the processor finds by itself.
-#[inline]
-pub(crate) fn prefetch(row: &[f64]) {
+/// Asks for eight numbers that will be used soon. A loop over one row asks for the next row as it goes: rows lie far
+/// apart, and the processor, which foresees only what follows in the same page, would wait at the start of each.
+#[inline(always)]
+pub(crate) fn prefetch(line: &[f64; 8]) {
     #[cfg(target_arch = "x86_64")]
-    for line in row.chunks(8).take(8) {
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         #[allow(unsafe_code, reason = "a hint, which changes nothing")]
         // SAFETY: the address is that of a reference, and prefetching never faults.
@@ -58,7 +59,7 @@ pub(crate) fn prefetch(row: &[f64]) {
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = row;
+    let _ = line;
 }
 
 /// Evaluates a block, compiled once for each [`Width`], in the version for this processor. What the block uses is

@@ -62,6 +62,20 @@ impl Lines {
         Ok(None)
     }
 
+    /// The next line as `parse` understands it, which is given the bytes from its beginning on, as many as there are, and
+    /// tells how many belong to it. For files of many short lines, nearly all of which are as `parse` wants them; if it
+    /// gives none, nothing is handed out.
+    #[inline]
+    pub fn next_parsed<T>(&mut self, parse: impl FnOnce(&[u8]) -> Option<(T, usize)>) -> Option<T> {
+        if self.overlong {
+            return None;
+        }
+        let (parsed, length) = parse(&self.block[self.unread.clone()])?;
+        self.unread.start += length;
+        self.number += 1;
+        Some(parsed)
+    }
+
     /// The next line as text; `None` at the end.
     pub fn next_text(&mut self) -> Result<Option<&str>> {
         let Some(range) = self.next_range()? else { return Ok(None) };

@@ -38,44 +38,39 @@ pub struct Minibatch {
 impl Minibatch {
     /// The documents `first..` of the stream in pass number `pass`; both key the random streams.
     pub fn new(documents: &[Document], first: u64, pass: u64) -> Self {
-        let mut words: Vec<u32> =
-            documents.iter().flat_map(|document| document.words.iter().map(|&(word, _)| word)).collect();
-        words.sort_unstable();
-        words.dedup();
-        let mut batch = Self { words, first, pass, ..Self::default() };
-        for document in documents {
-            let mut from = 0;
-            for &(word, count) in &document.words {
-                // Both lists ascend, so the search only looks ahead.
-                from += batch.words[from..].partition_point(|&candidate| candidate < word);
-                batch.entries.push(Entry { word: from as u32, count });
+        let mut batch = Self { first, pass, ..Self::default() };
+        let mut found = Vec::new();
+        for (index, document) in documents.iter().enumerate() {
+            for (row, &(word, count)) in document.words.iter().enumerate() {
+                found.push((word, Occurrence { document: index as u32, row: row as u32 }));
+                batch.entries.push(Entry { word, count });
             }
             batch.ends.push(batch.entries.len());
             batch.tokens.push(document.tokens());
         }
-        batch.index_words();
+        batch.number_words(&sorted_by_word(found));
         batch
     }
 
-    /// Lists the occurrences of each word, by counting.
-    fn index_words(&mut self) {
-        let mut next = vec![0; self.words.len() + 1];
-        for entry in &self.entries {
-            next[entry.word as usize + 1] += 1;
-        }
-        for word in 0..self.words.len() {
-            next[word + 1] += next[word];
-        }
-        let mut occurrences = vec![Occurrence::default(); self.entries.len()];
-        for document in 0..self.len() {
-            for (row, entry) in self.document(document).iter().enumerate() {
-                let place = &mut next[entry.word as usize];
-                occurrences[*place] = Occurrence { document: document as u32, row: row as u32 };
-                *place += 1;
+    /// Lists words and occurrences, which come word by word in the order of documents, and numbers the entries.
+    fn number_words(&mut self, found: &[(u32, Occurrence)]) {
+        self.occurrences.reserve_exact(found.len());
+        for &(word, place) in found {
+            if self.words.last() != Some(&word) {
+                self.words.push(word);
+                self.occurrence_ends.push(0);
             }
+            self.occurrences.push(place);
+            let number = self.words.len() - 1;
+            self.occurrence_ends[number] = self.occurrences.len();
+            let start = self.start(place.document as usize);
+            self.entries[start + place.row as usize].word = number as u32;
         }
-        next.truncate(self.words.len()); // by now, where each word ends
-        (self.occurrences, self.occurrence_ends) = (occurrences, next);
+    }
+
+    /// The place of the first entry of document `index`.
+    fn start(&self, index: usize) -> usize {
+        if index == 0 { 0 } else { self.ends[index - 1] }
     }
 
     /// Distinct word ids of the minibatch, ascending.
@@ -95,8 +90,7 @@ impl Minibatch {
 
     /// The distinct words of document `index`.
     pub fn document(&self, index: usize) -> &[Entry] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.entries[start..self.ends[index]]
+        &self.entries[self.start(index)..self.ends[index]]
     }
 
     /// Where the word at place `word` of [`Self::words`] occurs, in the order of documents.
@@ -133,4 +127,28 @@ impl Minibatch {
             crate::random::mix(key.rotate_left(23) ^ (word << 32 | u64::from(entry.count)))
         })
     }
+}
+
+/// Sorts by word, byte by byte of its number; what has the same word keeps its order. There are so many entries that
+/// comparing them would take most of the time of reading.
+fn sorted_by_word(mut found: Vec<(u32, Occurrence)>) -> Vec<(u32, Occurrence)> {
+    let largest = found.iter().map(|&(word, _)| word).max().unwrap_or(0);
+    let mut sorted = found.clone();
+    for shift in (0..u32::BITS).step_by(8).take_while(|shift| largest >> shift > 0) {
+        let digit = |word: u32| (word >> shift) as usize & 0xff;
+        let mut next = [0; 257];
+        for &(word, _) in &found {
+            next[digit(word) + 1] += 1;
+        }
+        for value in 0..256 {
+            next[value + 1] += next[value];
+        }
+        for &item in &found {
+            let place: &mut usize = &mut next[digit(item.0)];
+            sorted[*place] = item;
+            *place += 1;
+        }
+        std::mem::swap(&mut found, &mut sorted);
+    }
+    found
 }

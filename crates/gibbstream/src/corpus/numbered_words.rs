@@ -38,10 +38,10 @@ impl NumberedWords {
     pub fn id(&mut self, number: u64, words: &mut dyn WordIds) -> Option<u32> {
         let Some(names) = &self.names else { return words.id(&number.to_string()) };
         let place = (number - self.first) as usize;
-        if !words.keeps_ids() {
-            return words.id(names.word(place as u32));
-        }
         if self.translation.is_empty() {
+            if !words.keeps_ids() {
+                return words.id(names.word(place as u32));
+            }
             self.translation = names.words().map(|word| words.lasting_id(word).unwrap_or(UNKNOWN)).collect();
         }
         self.translation.get(place).copied().filter(|&id| id != UNKNOWN)

@@ -50,6 +50,18 @@ impl Entries {
         }
     }
 
+    /// Document, word and count from the numbers of a line; `None` if a line has other fields.
+    #[inline]
+    fn arrange(self, [row, column, count]: [u64; 3]) -> Option<[u64; 3]> {
+        match self {
+            Self::Uci | Self::MatrixMarket { transpose: false, has_values: true } => {
+                Some([row, column, count])
+            }
+            Self::MatrixMarket { transpose: true, has_values: true } => Some([column, row, count]),
+            Self::MatrixMarket { has_values: false, .. } => None,
+        }
+    }
+
     fn advice(self) -> &'static str {
         match self {
             Self::Uci => ENTRY,
@@ -180,7 +192,33 @@ impl UciReader {
         Ok(true)
     }
 
+    #[inline]
     fn read_entry(&mut self) -> Result<Option<Entry>> {
+        if let Some(entry) = self.read_plain() {
+            return Ok(Some(entry));
+        }
+        self.read_carefully()
+    }
+
+    /// An entry that is written as nearly all are and in which nothing is wrong; any other is left to be read carefully.
+    #[inline]
+    fn read_plain(&mut self) -> Option<Entry> {
+        if self.entries_read == self.header.entries {
+            return None;
+        }
+        let (header, entries, first) = (self.header, self.entries, self.documents_read.max(1));
+        let entry = self.lines.next_parsed(|bytes| {
+            let (numbers, length) = plain_numbers(bytes)?;
+            let [document, word, count] = entries.arrange(numbers)?;
+            let sound = (first..=header.documents).contains(&document) && (1..=header.words).contains(&word);
+            (sound && count > 0).then_some((Entry { document, word, count: count as u32 }, length))
+        })?;
+        self.entries_read += 1;
+        Some(entry)
+    }
+
+    #[inline(never)]
+    fn read_carefully(&mut self) -> Result<Option<Entry>> {
         loop {
             match self.read_line() {
                 Err(error) => self.bad.pass_over(error)?,
@@ -189,7 +227,6 @@ impl UciReader {
         }
     }
 
-    #[inline]
     fn read_line(&mut self) -> Result<Option<Entry>> {
         let finished = self.entries_read == self.header.entries;
         let Some(line) = self.lines.next_filled()? else {
@@ -210,7 +247,6 @@ impl UciReader {
         Ok(Some(Entry { document, word, count: count as u32 }))
     }
 
-    #[inline]
     fn check_entry(&self, document: u64, word: u64, count: u64) -> Result<()> {
         let Header { documents, words, .. } = self.header;
         // `documents_read` is the document that is being collected.
@@ -276,6 +312,28 @@ impl DocumentReader for UciReader {
     fn skip(&mut self) -> Result<bool> {
         self.collect(None)
     }
+}
+
+/// Digits that surely fit into 32 bits.
+const PLAIN_DIGITS: usize = 9;
+
+/// Three whole numbers with one blank between them and a line feed after them, and how many bytes that was.
+#[inline]
+fn plain_numbers(bytes: &[u8]) -> Option<([u64; 3], usize)> {
+    let (mut numbers, mut at) = ([0; 3], 0);
+    for (number, end) in numbers.iter_mut().zip([b' ', b' ', b'\n']) {
+        let start = at;
+        while let Some(digit) = bytes.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit <= 9)
+        {
+            *number = u64::wrapping_add(u64::wrapping_mul(*number, 10), u64::from(digit));
+            at += 1;
+        }
+        if bytes.get(at) != Some(&end) || !(1..=PLAIN_DIGITS).contains(&(at - start)) {
+            return None;
+        }
+        at += 1;
+    }
+    Some((numbers, at))
 }
 
 /// A line of three whole numbers between blanks.

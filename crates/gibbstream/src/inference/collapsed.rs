@@ -6,7 +6,7 @@
 //! The corpus has to be one minibatch. Another pass over it starts a new chain in the topics that the last one
 //! found, with the alpha learnt from it.
 
-use super::gibbs::Window;
+use super::gibbs::{Window, starting_topics};
 use super::{LocalInference, Passes};
 use crate::corpus::Minibatch;
 use crate::math::digamma;
@@ -99,7 +99,7 @@ where
     }
 
     fn first_kept(&self) -> usize {
-        self.sweeps - self.window.kept(self.sweeps)
+        self.window.first_kept(self.sweeps)
     }
 
     /// Every token starts in a topic drawn by its word alone.
@@ -112,8 +112,8 @@ where
         mut random: Stream,
     ) {
         latent.topics.clear();
-        let start = |word| view.find_in_weights(word as u32, random.uniform()) as u32;
-        latent.topics.extend(tokens(batch, index).map(start));
+        let start = starting_topics(view, batch.document(index), &mut random);
+        latent.topics.extend(start.map(|(_, topic)| topic));
         latent.random = random;
     }
 

@@ -5,6 +5,7 @@
 
 use crate::corpus::Minibatch;
 use crate::math::digamma;
+use crate::model::topics::TwoRows;
 use crate::model::view::TopicView;
 use rayon::prelude::*;
 
@@ -56,18 +57,18 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
         Self { view, batch, documents, weights, share: 1.0 / (terms * batch.len()) as f64 }
     }
 
-    /// Adds `weight` times the expected counts of a word, per document, to `sums`, and the counts to `totals`; `space`
+    /// Adds `weight` times the expected counts of a word, per document, to its row of `sums`, and the counts to `totals`; `space`
     /// has room for one number per topic.
     pub(crate) fn add(
         &self,
         word: usize,
         weight: f64,
         space: &mut [f64],
-        sums: &mut [f64],
+        sums: TwoRows<'_>,
         totals: &mut [f64],
     ) {
         space.fill(0.0);
-        let mut gain = 0.0;
+        let (TwoRows { this, next }, mut gain) = (sums, 0.0);
         for place in self.batch.occurrences(word) {
             let document = &self.documents[place.document as usize];
             gain += document.gain(place.row as usize);
@@ -75,7 +76,7 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
         }
         match self.weights {
             Weights::Included => {
-                for (count, (sum, total)) in space.iter().zip(sums.iter_mut().zip(totals)) {
+                for (count, (sum, total)) in space.iter().zip(this.iter_mut().zip(totals)) {
                     let count = count * self.share;
                     *total += count;
                     *sum += weight * count;
@@ -83,7 +84,7 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
             }
             Weights::Missing => {
                 let rows = space.iter().zip(self.view.row(word as u32));
-                for ((count, row), (sum, total)) in rows.zip(sums.iter_mut().zip(totals)) {
+                for ((count, row), (sum, total)) in rows.zip(this.iter_mut().zip(totals)) {
                     let count = count * row * self.share;
                     *total += count;
                     *sum += weight * count;
@@ -92,8 +93,9 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
             Weights::Relative => {
                 // Topics beyond those known were born in this minibatch: no prior has mass in them.
                 let known = self.view.known_topics();
-                let ((space, born), (sums, born_sums)) = (space.split_at(known), sums.split_at_mut(known));
+                let ((space, born), (this, born_sums)) = (space.split_at(known), this.split_at_mut(known));
                 let (totals, born_totals) = totals.split_at_mut(known);
+                let sums = TwoRows { this, next };
                 self.view.add_counts(word as u32, space, gain, self.share, weight, sums, totals);
                 let relative = f64::from(self.view.relative(word as u32, known));
                 for (count, (sum, total)) in born.iter().zip(born_sums.iter_mut().zip(born_totals)) {
@@ -115,7 +117,8 @@ impl<'a, D: DocumentCounts> Collector<'a, D> {
                 let (mut totals, mut space) = (vec![0.0; topics], vec![0.0; topics]);
                 for (i, counts) in rows.chunks_exact_mut(topics).enumerate() {
                     counts.fill(0.0);
-                    self.add(task * WORDS_PER_TASK + i, 1.0, &mut space, counts, &mut totals);
+                    let rows = TwoRows { this: counts, next: &[] };
+                    self.add(task * WORDS_PER_TASK + i, 1.0, &mut space, rows, &mut totals);
                 }
                 totals
             })

@@ -46,6 +46,11 @@ impl Window {
         };
         kept.max(1)
     }
+
+    /// The first sweep that is kept, counted from 0.
+    pub fn first_kept(self, sweeps: usize) -> usize {
+        sweeps - self.kept(sweeps)
+    }
 }
 
 /// What is kept of a sweep.
@@ -81,16 +86,21 @@ pub struct DocumentTopics {
     kept: Kept,
 }
 
+/// Words whose sums are asked for in advance while topics are drawn.
+const WORDS_AHEAD: usize = 4;
+
 /// (row of the word, topic) for every token of a document, each topic drawn by its word alone.
 pub(super) fn starting_topics<'a>(
     view: &'a TopicView,
     document: &'a [Entry],
     random: &'a mut Stream,
 ) -> impl Iterator<Item = (u32, u32)> + 'a {
-    let tokens = document
-        .iter()
-        .enumerate()
-        .flat_map(|(row, entry)| std::iter::repeat_n((row as u32, entry.word), entry.count as usize));
+    let tokens = document.iter().enumerate().flat_map(move |(row, entry)| {
+        if let Some(soon) = document.get(row + WORDS_AHEAD) {
+            view.prefetch_weights(soon.word);
+        }
+        std::iter::repeat_n((row as u32, entry.word), entry.count as usize)
+    });
     tokens.map(|(row, word)| (row, view.find_in_weights(word, random.uniform()) as u32))
 }
 
@@ -110,7 +120,7 @@ where
     }
 
     fn first_kept(&self) -> usize {
-        self.sweeps - self.window.kept(self.sweeps)
+        self.window.first_kept(self.sweeps)
     }
 
     /// Every token starts in a topic drawn by its word alone.

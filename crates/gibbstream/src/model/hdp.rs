@@ -17,7 +17,6 @@ use crate::inference::collect::Collector;
 use crate::math::digamma;
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
-use crate::vectorised::prefetch;
 use serde::{Deserialize, Serialize};
 
 /// What a user decides about a model whose number of topics is open.
@@ -305,11 +304,9 @@ impl LatentModel for Hdp {
         let map = self.start.rule.probabilities(counts.scale(), counts.scaled_totals(), vocabulary, at);
         let uniform = 1.0 / vocabulary as f64;
         out.refresh(words.len(), &alpha, |index, row| {
-            if let Some(&next) = words.get(index + 1) {
-                prefetch(counts.scaled_row(next));
-            }
+            let [this, next] = [index, (index + 1).min(words.len() - 1)].map(|i| counts.scaled_row(words[i]));
             let (met, unmet) = row.split_at_mut(known);
-            let (weight, prior) = map.apply_and_sum(counts.scaled_row(words[index]), &alpha[..known], met);
+            let (weight, prior) = map.apply_and_sum(this, next, &alpha[..known], met);
             let Some(unmet) = unmet.first_mut() else { return (weight, prior) };
             *unmet = uniform;
             (weight + uniform, prior + alpha[known] * uniform)
@@ -338,8 +335,8 @@ impl LatentModel for Hdp {
             kept.settle(view, batch.document(index), places);
         }
         let collector = Collector::new(view, batch, &fresh.parts);
-        state.counts.blend_rows(step.rho, batch.words(), |word, weight, space, row, totals| {
-            collector.add(word, weight, space, row, totals);
+        state.counts.blend_rows(step.rho, batch.words(), |word, weight, space, rows, totals| {
+            collector.add(word, weight, space, rows, totals);
         });
         let gains = born_gains(&fresh.parts, known, &state.alpha.alpha[known..]);
         self.absorb_weights(state, step, fresh, &gains);

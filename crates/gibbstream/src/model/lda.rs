@@ -3,16 +3,16 @@
 use super::alpha::{AlphaRule, AlphaState, ThetaExpectation};
 use super::sticks::Sticks;
 use super::topic_rule::TopicRule;
-use super::topics::{Affine, TopicStats};
+use super::topics::{Affine, TopicStats, mix};
 use super::view::{TopicView, weight_and_prior};
 use super::{Batch, Expectation, LatentModel};
 use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
 use crate::inference::chain::Kept;
 use crate::inference::collect::Collector;
+use crate::large_pages;
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
-use crate::vectorised::prefetch;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -223,7 +223,7 @@ impl LatentModel for Lda {
     /// Random topics with the mass of one document, and alpha = 1/K (algorithms.md 2.5). Langevin moves want
     /// unnormalised topics instead, so their mass is V: one a word.
     fn initial(&self, first: &Minibatch, seed: Seed) -> LdaState {
-        let mut counts = vec![0.0; self.vocabulary * self.topics];
+        let mut counts = large_pages::zeros(self.vocabulary * self.topics);
         counts
             .par_chunks_exact_mut(self.topics)
             .enumerate()
@@ -261,10 +261,9 @@ impl LatentModel for Lda {
         let Some(fresh) = pending else {
             let map = self.rule.weights(counts.scale(), counts.scaled_totals(), self.vocabulary, at);
             out.refresh(words.len(), &state.alpha.alpha, |index, row| {
-                if let Some(&next) = words.get(index + 1) {
-                    prefetch(counts.scaled_row(next));
-                }
-                map.write_and_sum(counts.scaled_row(words[index]), &state.alpha.alpha, row)
+                let [this, next] =
+                    [index, (index + 1).min(words.len() - 1)].map(|i| counts.scaled_row(words[i]));
+                map.write_and_sum(this, next, &state.alpha.alpha, row)
             });
             return;
         };
@@ -277,9 +276,7 @@ impl LatentModel for Lda {
         alpha.absorb(&self.alpha, self.alpha_floor, at, &fresh.theta);
         out.refresh(words.len(), &alpha.alpha, |index, row| {
             let fresh = &fresh.counts[index * self.topics..][..self.topics];
-            for ((row, old), fresh) in row.iter_mut().zip(counts.scaled_row(words[index])).zip(fresh) {
-                *row = scale * old + rho * fresh;
-            }
+            mix(scale, counts.scaled_row(words[index]), rho, fresh, row);
             map.apply(row);
             weight_and_prior(row, &alpha.alpha)
         });
@@ -307,8 +304,8 @@ impl LatentModel for Lda {
                 self.rule.absorb(counts, step, fresh, batch.words(), self.seed);
             } else {
                 let fresh = Collector::new(view, batch, &fresh.parts);
-                counts.blend_rows(step.rho, batch.words(), |word, weight, space, row, totals| {
-                    fresh.add(word, weight, space, row, totals);
+                counts.blend_rows(step.rho, batch.words(), |word, weight, space, rows, totals| {
+                    fresh.add(word, weight, space, rows, totals);
                 });
             }
         };

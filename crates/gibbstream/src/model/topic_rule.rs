@@ -83,10 +83,16 @@ pub(crate) enum WeightMap {
 
 impl WeightMap {
     /// Writes the weights that belong to a row of scaled counts; returns their sum, and the sum of their products
-    /// with `alpha`.
-    pub(crate) fn write_and_sum(&self, scaled: &[f64], alpha: &[f64], row: &mut [f64]) -> (f64, f64) {
+    /// with `alpha`. The row `next` will be asked for next.
+    pub(crate) fn write_and_sum(
+        &self,
+        scaled: &[f64],
+        next: &[f64],
+        alpha: &[f64],
+        row: &mut [f64],
+    ) -> (f64, f64) {
         if let Self::Affine(affine) = self {
-            affine.apply_and_sum(scaled, alpha, row)
+            affine.apply_and_sum(scaled, next, alpha, row)
         } else {
             row.copy_from_slice(scaled);
             self.apply(row);
@@ -97,11 +103,7 @@ impl WeightMap {
     /// Maps a row of scaled counts in place.
     pub(crate) fn apply(&self, row: &mut [f64]) {
         match self {
-            Self::Affine(Affine { factors, offsets }) => {
-                for ((value, &factor), &offset) in row.iter_mut().zip(factors).zip(offsets) {
-                    *value = *value * factor + offset;
-                }
-            }
+            Self::Affine(affine) => affine.apply_in_place(row),
             Self::ExpDigamma { prior, documents, sums, inverse_norms, normal } => {
                 for value in row.iter_mut() {
                     *value = parameter(*prior, *documents, *value);

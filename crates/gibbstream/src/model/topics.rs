@@ -54,11 +54,13 @@ pub struct Affine {
 }
 
 impl Affine {
-    /// The same, and returns their sum, and the sum of their products with `alpha`.
-    pub fn apply_and_sum(&self, scaled: &[f64], alpha: &[f64], out: &mut [f64]) -> (f64, f64) {
+    /// Writes the probabilities that belong to a row of scaled counts; returns their sum, and the sum of their products
+    /// with `alpha`. The row `next` will be asked for next.
+    pub fn apply_and_sum(&self, scaled: &[f64], next: &[f64], alpha: &[f64], out: &mut [f64]) -> (f64, f64) {
         vectorised!((
             out: &mut [f64] = out,
             scaled: &[f64] = scaled,
+            next: &[f64] = next,
             factors: &[f64] = &self.factors,
             offsets: &[f64] = &self.offsets,
             alpha: &[f64] = alpha,
@@ -69,8 +71,11 @@ impl Affine {
             let (factor_lanes, factor_rest) = factors.as_chunks::<LANES>();
             let (offset_lanes, offset_rest) = offsets.as_chunks::<LANES>();
             let (alpha_lanes, alpha_rest) = alpha.as_chunks::<LANES>();
+            let (next_lanes, _) = next.as_chunks::<LANES>();
             let maps = factor_lanes.iter().zip(offset_lanes).zip(alpha_lanes);
-            for ((out, scaled), ((factor, offset), alpha)) in out_lanes.iter_mut().zip(scaled_lanes).zip(maps) {
+            let rows = out_lanes.iter_mut().zip(scaled_lanes).zip(next_lanes);
+            for (((out, scaled), next), ((factor, offset), alpha)) in rows.zip(maps) {
+                prefetch(next);
                 for lane in 0..LANES {
                     out[lane] = scaled[lane] * factor[lane] + offset[lane];
                     weights[lane] += out[lane];
@@ -86,6 +91,15 @@ impl Affine {
         })
     }
 
+    /// Turns a row of scaled counts into probabilities.
+    pub fn apply_in_place(&self, row: &mut [f64]) {
+        vectorised!((row: &mut [f64] = row, factors: &[f64] = &self.factors, offsets: &[f64] = &self.offsets) -> () {
+            for ((value, factor), offset) in row.iter_mut().zip(factors).zip(offsets) {
+                *value = *value * factor + offset;
+            }
+        });
+    }
+
     /// Writes the probabilities that belong to a row of scaled counts.
     pub fn apply(&self, scaled: &[f64], out: &mut [f64]) {
         vectorised!((
@@ -99,6 +113,21 @@ impl Affine {
             }
         });
     }
+}
+
+/// `s <- scale * old + rho * fresh` of one word.
+pub(crate) fn mix(scale: f64, old: &[f64], rho: f64, fresh: &[f64], out: &mut [f64]) {
+    vectorised!((
+        scale: f64 = scale,
+        old: &[f64] = old,
+        rho: f64 = rho,
+        fresh: &[f64] = fresh,
+        out: &mut [f64] = out,
+    ) -> () {
+        for ((out, old), fresh) in out.iter_mut().zip(old).zip(fresh) {
+            *out = scale * old + rho * fresh;
+        }
+    });
 }
 
 impl TopicStats {
@@ -170,9 +199,9 @@ impl TopicStats {
         self.add_totals(weight, fresh_totals);
     }
 
-    /// The same for statistics that are not averaged, whose rows come one by one: `add(index, weight, space, row,
-    /// totals)` adds `weight` times the fresh row of the word at that place of `words` to `row`, and the fresh row to
-    /// the totals; it may use `space` for one number per topic.
+    /// The same for statistics that are not averaged, whose rows come one by one: `add(index, weight, space, rows,
+    /// totals)` adds `weight` times the fresh row of the word at that place of `words` to its row, and the fresh row
+    /// to the totals; it may use `space` for one number per topic.
     pub fn blend_rows(&mut self, rho: f64, words: &[u32], add: impl AddRow) {
         debug_assert!(self.average.is_none());
         self.fade(rho, words);
@@ -435,9 +464,15 @@ fn add_rows(
     }
 }
 
+/// The row to add to, and the one that comes after it.
+pub struct TwoRows<'a> {
+    pub(crate) this: &'a mut [f64],
+    pub(crate) next: &'a [f64],
+}
+
 /// What adds one row, see [`TopicStats::blend_rows`].
-pub trait AddRow: Fn(usize, f64, &mut [f64], &mut [f64], &mut [f64]) + Sync {}
-impl<F: Fn(usize, f64, &mut [f64], &mut [f64], &mut [f64]) + Sync> AddRow for F {}
+pub trait AddRow: Fn(usize, f64, &mut [f64], TwoRows<'_>, &mut [f64]) + Sync {}
+impl<F: Fn(usize, f64, &mut [f64], TwoRows<'_>, &mut [f64]) + Sync> AddRow for F {}
 
 /// The same for rows that `add` adds, from place `first` of all words on. Returns their column sums, added up in an
 /// order that depends on the number of words alone.
@@ -465,10 +500,11 @@ fn add_each(
     let (mut space, mut totals) = (vec![0.0; topics], vec![0.0; topics]);
     let place = |word: u32| (word as usize - base) * topics;
     for (i, &word) in words.iter().enumerate() {
-        if let Some(&next) = words.get(i + 1) {
-            prefetch(&scaled[place(next)..][..topics]);
-        }
-        add(first + i, weight, &mut space, &mut scaled[place(word)..][..topics], &mut totals);
+        let (before, after) = scaled.split_at_mut(place(word) + topics);
+        let this = &mut before[place(word)..];
+        let next =
+            words.get(i + 1).map_or(&[][..], |&next| &after[place(next) - place(word) - topics..][..topics]);
+        add(first + i, weight, &mut space, TwoRows { this, next }, &mut totals);
     }
     totals
 }

@@ -5,8 +5,10 @@
 //! (algorithms.md 8.1).
 
 use crate::lanes::{Block, Found, Lanes, Sums, WIDTH};
+use crate::large_pages;
 use crate::math::{LANES, add_lanes};
-use crate::vectorised::vectorised;
+use crate::model::topics::TwoRows;
+use crate::vectorised::{prefetch, vectorised};
 use rayon::prelude::*;
 
 /// Blocks per group: a draw from a whole row first finds the group of topics, then the topic.
@@ -230,7 +232,7 @@ impl TopicView {
     }
 
     /// `relative weight * (count + gain * alpha) * share`, for all topics, is added to the totals, and times `weight` to
-    /// the sums.
+    /// the row of sums.
     #[expect(clippy::too_many_arguments, reason = "one pass over a row for all of them")]
     pub(crate) fn add_counts(
         &self,
@@ -239,17 +241,18 @@ impl TopicView {
         gain: f64,
         share: f64,
         weight: f64,
-        sums: &mut [f64],
+        sums: TwoRows<'_>,
         totals: &mut [f64],
     ) {
+        let alpha = &self.alpha[..counts.len()];
         match &self.rows {
             Rows::Exact(_) => {
                 let row: Vec<f32> = (0..self.topics).map(|k| self.relative(word, k)).collect();
-                add_counts(&row, &self.alpha, counts, [gain, share, weight], sums, totals);
+                add_counts(&row, alpha, counts, [gain, share, weight], sums, totals);
             }
             Rows::Relative(_) => {
                 let row = self.blocks_of(word).as_flattened();
-                add_counts(row, &self.alpha, counts, [gain, share, weight], sums, totals);
+                add_counts(row, alpha, counts, [gain, share, weight], sums, totals);
             }
         }
     }
@@ -305,6 +308,13 @@ impl TopicView {
                 }
             }
         })
+    }
+
+    /// Asks for what [`Self::find_in_weights`] looks at first, for a word that will be needed soon.
+    #[inline]
+    pub(crate) fn prefetch_weights(&self, word: u32) {
+        let groups = groups(self.topics);
+        self.weight_sums[word as usize * groups..][..groups].as_chunks().0.iter().for_each(prefetch);
     }
 
     /// The group of topics at `share` of the whole, how much of the whole comes before it, and `share` of the whole.
@@ -386,7 +396,7 @@ fn write_rows<'a, T: Copy + Default + Send>(
     store: impl Fn(&[f64], f64, &mut [T], RowSums<'_>) + Sync,
 ) -> u64 {
     let (topics, groups) = (alpha.len(), groups(alpha.len()));
-    rows.resize(words * stride, T::default());
+    large_pages::resize(rows, words * stride);
     let tasks = rows.par_chunks_mut(WORDS_PER_TASK * stride).zip(tasks);
     let unseen = tasks.map(|(rows, (task, (masses, weight_sums, prior_sums)))| {
         let (mut exact, mut unseen) = (vec![0.0; topics], 0);
@@ -469,7 +479,7 @@ fn add_counts(
     alpha: &[f64],
     counts: &[f64],
     factors: [f64; 3],
-    sums: &mut [f64],
+    sums: TwoRows<'_>,
     totals: &mut [f64],
 ) {
     vectorised!((
@@ -477,17 +487,38 @@ fn add_counts(
         alpha: &[f64] = alpha,
         counts: &[f64] = counts,
         factors: [f64; 3] = factors,
-        sums: &mut [f64] = sums,
+        sums: TwoRows<'_> = sums,
         totals: &mut [f64] = totals,
     ) -> () {
-        let [gain, share, weight] = factors;
-        let rows = weights.iter().zip(alpha).zip(counts);
-        for (((&relative, alpha), count), (sum, total)) in rows.zip(sums.iter_mut().zip(totals)) {
-            let count = f64::from(relative) * (count + gain * alpha) * share;
-            *total += count;
-            *sum += weight * count;
+        let (next, _) = sums.next.as_chunks::<LANES>();
+        let (sum_lanes, sum_rest) = sums.this.as_chunks_mut::<LANES>();
+        let (total_lanes, total_rest) = totals.as_chunks_mut::<LANES>();
+        let (weight_lanes, _) = weights.as_chunks::<LANES>();
+        let (alpha_lanes, alpha_rest) = alpha.as_chunks::<LANES>();
+        let (count_lanes, count_rest) = counts.as_chunks::<LANES>();
+        let rows = weight_lanes.iter().zip(alpha_lanes).zip(count_lanes);
+        let lanes = rows.zip(sum_lanes.iter_mut().zip(total_lanes));
+        for (i, (((weights, alpha), counts), (sums, totals))) in lanes.enumerate() {
+            if let Some(next) = next.get(i) {
+                prefetch(next);
+            }
+            for lane in 0..LANES {
+                add_count(weights[lane], alpha[lane], counts[lane], factors, &mut sums[lane], &mut totals[lane]);
+            }
+        }
+        let rows = weights[sum_lanes.len() * LANES..].iter().zip(alpha_rest).zip(count_rest);
+        for (((&relative, &alpha), &count), (sum, total)) in rows.zip(sum_rest.iter_mut().zip(total_rest)) {
+            add_count(relative, alpha, count, factors, sum, total);
         }
     });
+}
+
+#[inline(always)]
+fn add_count(relative: f32, alpha: f64, count: f64, factors: [f64; 3], sum: &mut f64, total: &mut f64) {
+    let [gain, share, weight] = factors;
+    let count = f64::from(relative) * (count + gain * alpha) * share;
+    *total += count;
+    *sum += weight * count;
 }
 
 /// Running sums of an exact row over its groups.
