@@ -303,7 +303,7 @@ impl TrainArgs {
         }
         settings.topics = self.topics.unwrap_or(settings.topics);
         if given("method") {
-            settings.name = self.method.name().to_owned();
+            self.method.name().clone_into(&mut settings.name);
             settings.method = if open { self.method.method_for_hdp()? } else { self.method.method()? };
         } else if METHOD_FLAGS.iter().any(|flag| given(flag)) {
             let method = settings.method;

@@ -90,6 +90,9 @@ pub struct DeathRule {
     pub idle_share: f64,
     /// After so many idle updates in a row a topic goes.
     pub idle_updates: u64,
+    /// A topic says nothing of its own if its words vary by less than this times chance, beside chance: then it joins
+    /// the largest.
+    pub own_say: f64,
     /// Topics that are at least so much alike become one.
     pub same_topic: f64,
     /// The age, in updates, at which a topic looks for its like for the first time.
@@ -98,7 +101,8 @@ pub struct DeathRule {
 
 impl DeathRule {
     /// What has proved itself (docs/hdp.md).
-    pub const DEFAULT: Self = Self { idle_share: 0.05, idle_updates: 20, same_topic: 0.6, first_look: 16 };
+    pub const DEFAULT: Self =
+        Self { idle_share: 0.05, idle_updates: 20, own_say: 4.0, same_topic: 0.6, first_look: 16 };
 }
 
 impl Hdp {
@@ -189,12 +193,15 @@ impl Hdp {
             if age < self.deaths.first_look || !age.is_power_of_two() {
                 continue;
             }
-            let likeness = state.counts.likeness(topic, step.batch as f64 / step.rho);
-            let others = stay.iter().copied().filter(|&other| other != topic);
-            let Some(like) = others.max_by(|&a, &b| likeness[a].total_cmp(&likeness[b])) else { break };
-            if likeness[like] < self.deaths.same_topic {
-                continue;
-            }
+            let tokens = state.counts.topic_tokens();
+            let others = || stay.iter().copied().filter(|&other| other != topic);
+            let best = |values: &[f64]| others().max_by(|&a, &b| values[a].total_cmp(&values[b]));
+            let like = match state.counts.likeness(topic, step.batch as f64 / step.rho, self.deaths.own_say) {
+                Some(likeness) => best(&likeness).filter(|&other| likeness[other] >= self.deaths.same_topic),
+                // It says nothing of its own.
+                None => best(&tokens),
+            };
+            let Some(like) = like else { continue };
             let (from, to) = (topic.max(like), topic.min(like));
             state.counts.merge(from, to);
             let alpha = &mut state.alpha;

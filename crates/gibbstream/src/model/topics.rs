@@ -267,8 +267,8 @@ impl TopicStats {
     /// How much each topic says the same as `topic`: the correlation, over all tokens, of what words weigh in the one
     /// and in the other compared with all topics together. Common words therefore do not count. A topic of few tokens
     /// (`documents` is the number that the counts are means of) varies by chance; that part of its variance is taken
-    /// out, and where nothing is left there is no correlation.
-    pub fn likeness(&self, topic: usize, documents: f64) -> Vec<f64> {
+    /// out. `None` if what remains is less than `least` times as much: then the topic says nothing of its own.
+    pub fn likeness(&self, topic: usize, documents: f64, least: f64) -> Option<Vec<f64>> {
         const ROWS: usize = 512;
         let all: f64 = self.totals.iter().sum();
         let factors: Vec<f64> = self.totals.iter().map(|total| 1.0 / total.max(f64::MIN_POSITIVE)).collect();
@@ -295,14 +295,17 @@ impl TopicStats {
         for part in parts {
             sums.iter_mut().zip(part).for_each(|(sum, part)| (0..3).for_each(|i| sum[i] += part[i]));
         }
-        let variance = |k: usize| sums[k][0] - 1.0 - sums[k][2] / (self.totals[k] * self.scale * documents);
+        let chance = |k: usize| sums[k][2] / (self.totals[k] * self.scale * documents);
+        let variance = |k: usize| sums[k][0] - 1.0 - chance(k);
         let own = variance(topic);
-        (0..self.topics)
-            .map(|k| {
-                let product = variance(k).max(0.0) * own.max(0.0);
-                if product > 0.0 { (sums[k][1] - 1.0) / product.sqrt() } else { 0.0 }
-            })
-            .collect()
+        if own <= least * chance(topic) {
+            return None;
+        }
+        let correlation = |k: usize| match variance(k) {
+            variance if variance > 0.0 => (sums[k][1] - 1.0) / (variance * own).sqrt(),
+            _ => 0.0,
+        };
+        Some((0..self.topics).map(correlation).collect())
     }
 
     /// Adds the counts of topic `from` to those of topic `to`; nothing is left in `from`.
