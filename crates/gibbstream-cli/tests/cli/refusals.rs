@@ -61,7 +61,7 @@ fn settings_that_make_no_sense() {
         ),
         (
             "reviews.txt --out m.gbs".into(),
-            "--topics: the number of topics is missing; for example --topics 100",
+            "--topics: the number of topics is missing; for example --topics 100, or --model hdp to have it found",
         ),
         (
             "reviews.txt --topics 3".into(),
@@ -143,7 +143,7 @@ fn unknown_methods_are_answered_with_the_known_ones() {
     assert!(ran.stderr.starts_with(start), "{}", ran.stderr);
     assert_eq!(ran.code, Some(2));
     for (line, part) in [
-        ("train reviews.txt --model hdp", "invalid value 'hdp' for '--model <MODEL>'"),
+        ("train reviews.txt --model hmm", "invalid value 'hmm' for '--model <MODEL>'"),
         ("train reviews.txt --topcs 3", "a similar argument exists: '--topics'"),
         ("train reviews.txt --topics many", "invalid value 'many' for '--topics <K>'"),
         (

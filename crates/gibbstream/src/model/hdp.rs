@@ -91,8 +91,10 @@ pub struct DeathRule {
     /// After so many idle updates in a row a topic goes.
     pub idle_updates: u64,
     /// A topic says nothing of its own if its words vary by less than this times chance, beside chance: then it joins
-    /// the largest.
+    /// the largest. Beyond [`Self::grown_up`] that grows with its age, from 1 on.
     pub own_say: f64,
+    /// The age, in updates, from which on a topic must have something to say.
+    pub grown_up: u64,
     /// Topics that are at least so much alike become one.
     pub same_topic: f64,
     /// The age, in updates, at which a topic looks for its like for the first time.
@@ -101,8 +103,14 @@ pub struct DeathRule {
 
 impl DeathRule {
     /// What has proved itself (docs/hdp.md).
-    pub const DEFAULT: Self =
-        Self { idle_share: 0.05, idle_updates: 20, own_say: 4.0, same_topic: 0.6, first_look: 16 };
+    pub const DEFAULT: Self = Self {
+        idle_share: 0.05,
+        idle_updates: 20,
+        own_say: 4.0,
+        grown_up: 64,
+        same_topic: 0.6,
+        first_look: 16,
+    };
 }
 
 impl Hdp {
@@ -196,7 +204,11 @@ impl Hdp {
             let tokens = state.counts.topic_tokens();
             let others = || stay.iter().copied().filter(|&other| other != topic);
             let best = |values: &[f64]| others().max_by(|&a, &b| values[a].total_cmp(&values[b]));
-            let like = match state.counts.likeness(topic, step.batch as f64 / step.rho, self.deaths.own_say) {
+            let least = match age / self.deaths.grown_up {
+                0 => f64::NEG_INFINITY,
+                times => (times as f64).min(self.deaths.own_say),
+            };
+            let like = match state.counts.likeness(topic, step.batch as f64 / step.rho, least) {
                 Some(likeness) => best(&likeness).filter(|&other| likeness[other] >= self.deaths.same_topic),
                 // It says nothing of its own.
                 None => best(&tokens),

@@ -120,12 +120,13 @@ impl Sticks {
 pub(super) const SMALLEST_WEIGHT: f64 = 1e-8;
 
 /// Maximises `sum_k (a_k mean_k - ln gamma(a_k))` where the a_k add up to `sum`. At the maximum
-/// `digamma(a_k) = mean_k + mu`, so one number mu is searched by Newton steps; the sum grows with mu. `values` holds
-/// guesses first and the solution in the end.
+/// `digamma(a_k) = mean_k + mu`, so one number mu is searched by Newton steps; the sum grows with mu. `values` gets the
+/// solution.
 fn maximise(sum: f64, means: &[f64], values: &mut [f64]) {
-    // The largest component has the most to say about mu.
-    let largest = values.iter().zip(means).max_by(|(a, _), (b, _)| a.total_cmp(b));
-    let mut mu = largest.map_or(0.0, |(value, mean)| digamma(*value) - mean);
+    // Here the component with the largest mean takes everything, so the sum is reached or passed; it is convex in mu, so
+    // Newton steps go down to the root.
+    let largest = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut mu = digamma(sum) - largest;
     values.iter_mut().zip(means).for_each(|(value, mean)| *value = inverse_digamma(mean + mu));
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     for _ in 0..200 {

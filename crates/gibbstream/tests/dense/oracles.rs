@@ -16,6 +16,8 @@ use std::f64::consts::{PI, SQRT_2};
 
 const GIBBS: ScaleGibbs = ScaleGibbs { sweeps: 60, window: Window::LastQuarter };
 
+type Function = Box<dyn Fn(f64) -> f64>;
+
 /// Standard normal distribution function.
 fn phi(x: f64) -> f64 {
     0.5 * libm::erfc(-x / SQRT_2)
@@ -27,7 +29,7 @@ fn gaussian_sources_are_probabilistic_principal_components() {
     let (p, q) = (5, 2);
     let mut random = stream(1);
     let mixing: Vec<f64> = (0..p * q).map(|_| 2.0 * random.normal()).collect();
-    let rows = mixed(&mixing, q, 0.5, 400, &mut random, |random| random.normal());
+    let rows = mixed(&mixing, q, 0.5, 400, &mut random, gibbstream::random::Stream::normal);
     let batch = Observations::new(rows.clone(), p, 0, 0).unwrap();
     let model = Ica { learn_scale: true, ..ica(p, q, Sources::Gaussian) };
     let run = Run { step: StepSize::Constant(1.0), batch: 400, ..Run::default() };
@@ -63,7 +65,7 @@ fn quadrature(law: Sources, v: f64, y: f64) -> [f64; 4] {
     let range = y.abs() + 12.0 * v.sqrt() + 40.0;
     let total = integral(range, posterior);
     let mean = |f: &dyn Fn(f64) -> f64| integral(range, |s| f(s) * posterior(s)) / total;
-    let (scale, log_scale): (Box<dyn Fn(f64) -> f64>, Box<dyn Fn(f64) -> f64>) = match law {
+    let (scale, log_scale): (Function, Function) = match law {
         Sources::Student(Some(nu)) => (
             Box::new(move |s| (nu + 1.0) / (nu + s * s)),
             Box::new(move |s| libm::log(0.5 * (nu + s * s)) - digamma(0.5 * (nu + 1.0))),

@@ -146,6 +146,7 @@ fn placements_of_two_tokens() {
 #[test]
 fn placements_of_two_tokens_with_predictive_weights() {
     const DOCUMENTS: u64 = 30_000;
+    const SETS: usize = 200_000;
     let (b_known, b_unmet, c, eta, strength) = (0.6, 0.9, 1.5, 0.2, 2.5);
     let beta = [0.8, 0.15, 0.05];
     let phi: Vec<Vec<f64>> = beta.iter().map(|&p| vec![p]).collect();
@@ -157,7 +158,6 @@ fn placements_of_two_tokens_with_predictive_weights() {
         let known_again = (same + strength * y) / (1.0 + strength);
         let (uniform, again) = (1.0 / 3.0, (eta + same) / (3.0 * eta + 1.0));
         let (mut exact, mut random) = ([0.0; 5], stream(u64::MAX));
-        const SETS: usize = 200_000;
         for _ in 0..SETS {
             let (mut left, mut squares) = (1.0, 0.0);
             while left > 1e-6 {
@@ -181,7 +181,7 @@ fn placements_of_two_tokens_with_predictive_weights() {
         for key in 0..DOCUMENTS {
             // Equal words are one row, as in a corpus.
             let rows = if words[0] == words[1] { [0, 0] } else { [0, 1] };
-            let entries = &entries[..1 + rows[1] as usize];
+            let entries = &entries[..=rows[1] as usize];
             document.start(entries, rows.iter().map(|&row| (row, 0)), stream(key));
             for _ in 0..25 {
                 document.sweep(&view);

@@ -84,7 +84,7 @@ fn topics_are_maximum_likelihood() {
 fn pseudo_counts_are_a_prior() {
     let mut random = stream(52);
     let model = model(TopicRule::MaximumLikelihood(Smoothing::PseudoCount(0.7)));
-    let step = Step { seen: 5, ..Step::default() };
+    let step = Step { seen: 5, batch: 5, rho: 1.0, ..Step::default() };
     let state = random_state(&mut random);
     let counts: Vec<f64> = dense(&state.counts).iter().map(|s| s + 0.7 / 5.0).collect();
     let beta = model.parameters(&state, &step).beta;

@@ -126,20 +126,22 @@ fn lazy_run_equals_eager_run() {
         let mut trainer = Trainer::new(settings.clone(), 1).unwrap();
         let mut eager: Option<(Vec<f64>, AlphaState)> = None;
         let (mut sum, mut remembered) = (vec![0.0; WORDS * TOPICS], 0.0);
+        let mut behind = 0.0;
         for update in 0..3_000_usize {
             let batch = Minibatch::new(&documents[update * 2 % 300..][..2], update as u64 * 2, 0);
             let (mut counts, mut alpha) = eager.take().unwrap_or_else(|| {
                 let start = settings.model().initial(&batch, settings.seed);
                 (dense(&start.counts), start.alpha)
             });
-            let weights = probabilities(&global, &counts, update as f64 * 2.0);
+            let weights = probabilities(&global, &counts, behind);
             let step = trainer.partial_fit(&batch).unwrap();
+            behind = step.batch as f64 / step.rho;
             let fresh = fresh_counts(&settings, weights, &mut alpha, &batch, &step);
             for (count, fresh) in counts.iter_mut().zip(fresh) {
                 *count = (1.0 - step.rho) * *count + step.rho * fresh;
             }
             if averaging.includes(step.update) {
-                let now = probabilities(&global, &counts, step.seen as f64);
+                let now = probabilities(&global, &counts, behind);
                 sum.iter_mut().zip(now).for_each(|(sum, now)| *sum += now);
                 remembered += 1.0;
             }
@@ -156,14 +158,14 @@ fn lazy_run_equals_eager_run() {
     assert!(matches!(settings(Method::V_OEM, 2, 2, 2).method.alpha, AlphaRule::FixedPoint));
 }
 
-fn probabilities(rule: &TopicRule, counts: &[f64], seen: f64) -> Vec<f64> {
+fn probabilities(rule: &TopicRule, counts: &[f64], documents: f64) -> Vec<f64> {
     let sums = totals(counts);
     let value = |(i, &count): (usize, &f64)| match *rule {
         TopicRule::MaximumLikelihood(Smoothing::Share(share)) => {
             (1.0 - share) * count / sums[i % TOPICS] + share / WORDS as f64
         }
         TopicRule::MaximumLikelihood(Smoothing::PseudoCount(prior)) => {
-            let prior = prior / seen.max(1.0);
+            let prior = prior / documents.max(1.0);
             (count + prior) / (sums[i % TOPICS] + WORDS as f64 * prior)
         }
         _ => panic!("not here"),
