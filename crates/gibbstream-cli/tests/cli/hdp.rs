@@ -17,7 +17,8 @@ fn every_command_works_on_an_open_number_of_topics() {
     let report = run(&folder, train).ok().json();
     assert_eq!((&report["model"], &report["method"]), (&"hdp".into(), &"g-oem".into()));
     let (topics, used) = (report["topics"].as_u64().unwrap(), report["topics_used"].as_u64().unwrap());
-    assert!((4..=10).contains(&used) && used <= topics, "{used} of {topics}");
+    // After 28 minibatches some of the topics in use are still on trial.
+    assert!((4..=20).contains(&used) && used <= topics, "{used} of {topics}");
     assert!(report["topics_created"].as_u64().unwrap() >= topics);
 
     let log = std::fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
