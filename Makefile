@@ -15,7 +15,7 @@ setup: ## a C compiler for the compression libraries, and the Rust tools
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy
 
-test: setup format lint unit examples ## everything that must pass on every change (but for `make python`)
+test: setup format lint unit examples python ## everything that must pass on every change
 
 format:
 	$(CARGO) fmt --all --check
