@@ -29,14 +29,20 @@ pub trait Family: Clone + Debug + Default + PartialEq + Send + Sync {
     /// Observations `first..` of the stream in pass number `pass`, row after row.
     fn batch(rows: Vec<f64>, dimension: usize, first: u64, pass: u64) -> Result<Self::Batch>;
 
-    /// Number of values of `T(x)`.
-    fn statistics(&self, dimension: usize) -> usize;
+    /// Number of values of `T(x)`, which is `x` itself unless the family says otherwise.
+    fn statistics(&self, dimension: usize) -> usize {
+        dimension
+    }
 
     /// Number of parameters of a component. A mean of parameters must be a valid parameter.
-    fn parameters(&self, dimension: usize) -> usize;
+    fn parameters(&self, dimension: usize) -> usize {
+        dimension
+    }
 
     /// `sums += weight * T(x)`.
-    fn accumulate(&self, pivot: &[f64], x: &[f64], weight: f64, sums: &mut [f64]);
+    fn accumulate(&self, _pivot: &[f64], x: &[f64], weight: f64, sums: &mut [f64]) {
+        sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += weight * x);
+    }
 
     /// The parameters that maximise `<phi(theta), sums> - mass psi(theta)`, where `mass > 0` is the
     /// sum of the weights in `sums`.

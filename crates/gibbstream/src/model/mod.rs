@@ -19,6 +19,8 @@ pub mod sticks;
 
 pub mod births;
 
+mod coming_and_going;
+
 pub mod hdp;
 
 // Mixtures of anything.

@@ -52,18 +52,6 @@ impl Family for Multinomial {
         Counts::new(rows, dimension, first, pass)
     }
 
-    fn statistics(&self, dimension: usize) -> usize {
-        dimension
-    }
-
-    fn parameters(&self, dimension: usize) -> usize {
-        dimension
-    }
-
-    fn accumulate(&self, _pivot: &[f64], x: &[f64], weight: f64, sums: &mut [f64]) {
-        sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += weight * x);
-    }
-
     /// A component whose observations are all empty keeps what it had, or starts with all categories alike.
     fn maximise(&self, _pivot: &[f64], _mass: f64, sums: &[f64], parameters: &mut [f64]) {
         let (total, even) = (sums.iter().sum::<f64>(), 1.0 / sums.len() as f64);

@@ -54,18 +54,6 @@ impl Family for Poisson {
         Counts::new(rows, dimension, first, pass)
     }
 
-    fn statistics(&self, dimension: usize) -> usize {
-        dimension
-    }
-
-    fn parameters(&self, dimension: usize) -> usize {
-        dimension
-    }
-
-    fn accumulate(&self, _pivot: &[f64], x: &[f64], weight: f64, sums: &mut [f64]) {
-        sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += weight * x);
-    }
-
     fn maximise(&self, _pivot: &[f64], mass: f64, sums: &[f64], parameters: &mut [f64]) {
         parameters.iter_mut().zip(sums).for_each(|(rate, sum)| *rate = (sum / mass).max(self.floor));
     }

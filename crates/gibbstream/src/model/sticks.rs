@@ -213,4 +213,41 @@ mod tests {
             }
         }
     }
+
+    fn running(alpha: &[f64], log_theta: &[f64], usage: &[f64]) -> AlphaState {
+        let mut state = AlphaState::new(alpha.to_vec());
+        state.log_theta = log_theta.to_vec();
+        state.usage = usage.to_vec();
+        state
+    }
+
+    /// Three sticks written out: E[Beta(1 + D t_k, c + D (t_(k+1) + ...))], each of what those before have left.
+    #[test]
+    fn posterior_weights_are_means_of_sticks() {
+        let (mut sticks, _) = Sticks::start(3, 1.0);
+        let mut alpha = running(&[0.1; 3], &[-1.0; 3], &[0.6, 0.3, 0.1]);
+        posterior_means(2.0, 1.5, 10.0, &mut alpha, &mut sticks);
+        let fractions = [7.0 / (7.0 + 5.5), 4.0 / (4.0 + 2.5), 2.0 / (2.0 + 1.5)];
+        let mut left = 1.0;
+        for (found, fraction) in alpha.alpha.iter().zip(fractions) {
+            assert!((found - 2.0 * left * fraction).abs() < 1e-12);
+            left *= 1.0 - fraction;
+        }
+        assert!((sticks.remainder - left).abs() < 1e-12);
+    }
+
+    /// The literal rule is one fixed-point step; what would be more than all is scaled down.
+    #[test]
+    fn literal_weights_leave_room_for_the_remainder() {
+        for (means, scaled_down) in [([-3.0, -4.0], false), ([-0.1, -0.2], true)] {
+            let (mut sticks, _) = Sticks::start(2, 1.0);
+            let (before, mut alpha) = (sticks.remainder, running(&[0.5, 0.25], &means, &[0.0; 2]));
+            let plain = means.map(|mean| inverse_digamma(digamma(0.75) + mean));
+            PiRule::Literal.solve(1.0, &mut alpha, &mut sticks);
+            let sum: f64 = alpha.alpha.iter().sum();
+            assert!((sum + sticks.remainder - 1.0).abs() < 1e-12 && sticks.remainder > 0.0);
+            assert_eq!(plain.iter().sum::<f64>() + before > 1.0, scaled_down);
+            assert_eq!(alpha.alpha == plain, !scaled_down);
+        }
+    }
 }
