@@ -176,6 +176,12 @@ impl Learnt {
             tensors.push(numbers("topic_ids", &sticks.ids));
             tensors.push(numbers("topic_births", &sticks.born));
             tensors.push(numbers("topic_idle", &sticks.idle));
+            tensors.push(floats("topic_evidence", &[topics], &sticks.evidence));
+            let proved: Vec<u64> = sticks.proved.iter().copied().map(u64::from).collect();
+            tensors.push(Tensor {
+                bytes: Cow::Owned(bytemuck::cast_slice(&proved).to_vec()),
+                ..numbers("topic_proved", &[])
+            });
         }
         tensors.push(Tensor {
             name: "word_counts",
@@ -468,6 +474,7 @@ fn read_sticks(file: &SafeTensors<'_>, header: &Header, topics: usize) -> Result
         return Ok(None);
     }
     let created = header.topics_created.ok_or("it does not say how many topics were created")?;
+    let proved: Vec<u64> = array(file, "topic_proved", Dtype::U64, &[topics])?;
     let sticks = Sticks {
         remainder: array(file, "remainder", Dtype::F64, &[1])?[0],
         remainder_log: array(file, "remainder_log", Dtype::F64, &[1])?[0],
@@ -475,12 +482,16 @@ fn read_sticks(file: &SafeTensors<'_>, header: &Header, topics: usize) -> Result
         ids: array(file, "topic_ids", Dtype::U64, &[topics])?,
         born: array(file, "topic_births", Dtype::U64, &[topics])?,
         idle: array(file, "topic_idle", Dtype::U64, &[topics])?,
+        evidence: array(file, "topic_evidence", Dtype::F64, &[topics])?,
+        proved: proved.iter().map(|&proved| proved == 1).collect(),
         births: Vec::new(),
     };
     let sound = (0.0..=1.0).contains(&sticks.remainder)
         && sticks.remainder_log.is_finite()
         && sticks.ids.iter().all(|&id| id < created)
-        && sticks.born.iter().all(|&update| update <= header.clock.update);
+        && sticks.born.iter().all(|&seen| seen <= header.clock.seen)
+        && sticks.evidence.iter().all(|evidence| evidence.is_finite())
+        && proved.iter().all(|&proved| proved <= 1);
     if sound { Ok(Some(sticks)) } else { Err("'remainder' or 'topic_ids' cannot be right".to_string()) }
 }
 

@@ -84,6 +84,11 @@ impl Kept {
         self.without_weights
     }
 
+    /// Topic of each slot.
+    pub fn topics(&self) -> &[u32] {
+        &self.topics
+    }
+
     /// (topic, sum of its part of the expected counts) of the word in `row`.
     pub fn shares(&self, row: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
         let shares = self.shares[row * self.blocks..][..self.blocks].as_flattened();
@@ -487,7 +492,7 @@ impl Kept {
     }
 
     /// Mean tokens of each slot over the kept sweeps; nothing for topics that are not known.
-    fn mean_sizes(&self, known: usize) -> Vec<f64> {
+    pub fn mean_sizes(&self, known: usize) -> Vec<f64> {
         let mut means = vec![0.0; self.topics.len()];
         for &(topic, size) in self.sizes.iter().filter(|&&(topic, _)| (topic as usize) < known) {
             let slot = self.topics.iter().position(|&other| other == topic);

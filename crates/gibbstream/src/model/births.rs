@@ -14,11 +14,16 @@ pub struct BirthRule {
     pub similarity: f64,
     /// At most so many are born in a minibatch.
     pub at_most: usize,
+    /// So many may be on trial at a time at first, and one less for each that has gone.
+    pub on_trial: usize,
+    /// However many have gone, so many may be on trial, or as many as have proved themselves.
+    pub always_on_trial: usize,
 }
 
 impl BirthRule {
     /// What has proved itself (docs/hdp.md).
-    pub const DEFAULT: Self = Self { tokens_in_document: 4.0, similarity: 0.1, at_most: 3 };
+    pub const DEFAULT: Self =
+        Self { tokens_in_document: 4.0, similarity: 0.1, at_most: 3, on_trial: 64, always_on_trial: 4 };
 }
 
 /// A topic that is about to be born.

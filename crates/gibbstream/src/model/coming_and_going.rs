@@ -23,8 +23,8 @@ impl TopicStats {
     /// How much each topic says the same as `topic`: the correlation, over all tokens, of what words weigh in the one
     /// and in the other compared with all topics together. Common words therefore do not count. A topic of few tokens
     /// (`documents` is the number that the counts are means of) varies by chance; that part of its variance is taken
-    /// out. `None` if what remains is less than `least` times as much: then the topic says nothing of its own.
-    pub fn likeness(&self, topic: usize, documents: f64, least: f64) -> Option<Vec<f64>> {
+    /// out. `None` if nothing remains: then the topic says nothing of its own.
+    pub fn likeness(&self, topic: usize, documents: f64) -> Option<Vec<f64>> {
         const ROWS: usize = 512;
         let all: f64 = self.totals.iter().sum();
         let factors: Vec<f64> = self.totals.iter().map(|total| 1.0 / total.max(f64::MIN_POSITIVE)).collect();
@@ -54,7 +54,7 @@ impl TopicStats {
         let chance = |k: usize| sums[k][2] / (self.totals[k] * self.scale * documents);
         let variance = |k: usize| sums[k][0] - 1.0 - chance(k);
         let own = variance(topic);
-        if own <= least * chance(topic) {
+        if own <= 0.0 {
             return None;
         }
         let correlation = |k: usize| match variance(k) {
@@ -93,17 +93,19 @@ mod tests {
 
     #[test]
     fn likeness_tells_the_same_from_the_different() {
-        let likeness = stats(20.0).likeness(0, 20.0, 1.0).unwrap();
+        let likeness = stats(20.0).likeness(0, 20.0).unwrap();
         assert!((likeness[1] - 1.0).abs() < 0.05, "the same words: {}", likeness[1]);
         assert!(likeness[2] < -0.9, "other words: {}", likeness[2]);
     }
 
-    /// The fourth topic has all words, as all topics together have nearly: little of its own, and nothing if that must
-    /// be more than chance.
+    /// A topic whose words vary less than by chance from those of all together says nothing.
     #[test]
     fn a_topic_like_all_together_says_nothing() {
-        assert!(stats(20.0).likeness(3, 20.0, 4.0).is_none());
-        assert!(stats(20.0).likeness(2, 20.0, 4.0).is_some());
+        let counts: Vec<f64> = (0..400).flat_map(|word| [0.5, 0.25 + 0.25 * f64::from(word % 2)]).collect();
+        let stats = TopicStats::new(2, counts, false);
+        let same = TopicStats::new(2, vec![0.5; 800], false);
+        assert!(same.likeness(0, 20.0).is_none());
+        assert!(stats.likeness(1, 2000.0).is_some() && stats.likeness(1, 20.0).is_none());
     }
 
     #[test]

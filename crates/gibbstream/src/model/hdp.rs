@@ -5,6 +5,7 @@
 //! topics of the model. Everything else is latent Dirichlet allocation with `alpha = b pi`.
 
 use super::births::{BirthRule, Births};
+use super::deaths::DeathRule;
 use super::lda::{Lda, LdaState, TopicExpectation, Topics};
 use super::sticks::{Birth, PiRule, SMALLEST_WEIGHT, Sticks, posterior_means};
 use super::topic_rule::TopicRule;
@@ -83,36 +84,6 @@ pub struct Hdp {
     pub deaths: DeathRule,
 }
 
-/// Which topics go.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DeathRule {
-    /// A topic with less than this times the tokens of an average topic in use is idle.
-    pub idle_share: f64,
-    /// After so many idle updates in a row a topic goes.
-    pub idle_updates: u64,
-    /// A topic says nothing of its own if its words vary by less than this times chance, beside chance: then it joins
-    /// the largest. Beyond [`Self::grown_up`] that grows with its age, from 1 on.
-    pub own_say: f64,
-    /// The age, in updates, from which on a topic must have something to say.
-    pub grown_up: u64,
-    /// Topics that are at least so much alike become one.
-    pub same_topic: f64,
-    /// The age, in updates, at which a topic looks for its like for the first time.
-    pub first_look: u64,
-}
-
-impl DeathRule {
-    /// What has proved itself (docs/hdp.md).
-    pub const DEFAULT: Self = Self {
-        idle_share: 0.05,
-        idle_updates: 20,
-        own_say: 4.0,
-        grown_up: 64,
-        same_topic: 0.6,
-        first_look: 16,
-    };
-}
-
 impl Hdp {
     /// `b pi` of all topics, and of the remainder if there is one.
     fn concentrations(&self, state: &LdaState) -> Vec<f64> {
@@ -138,6 +109,17 @@ impl Hdp {
         Topics { beta, alpha }
     }
 
+    /// How many topics may be born. Places for topics on trial become fewer with every topic that has gone, but there are
+    /// always a few, and as many as topics that have proved themselves.
+    fn room(&self, state: &LdaState) -> usize {
+        let (sticks, known) = (sticks_of(state), state.counts.topics());
+        let on_trial = sticks.proved.iter().filter(|&&proved| !proved).count();
+        let gone = sticks.created as usize - known;
+        let BirthRule { on_trial: at_first, always_on_trial, .. } = self.births;
+        let places = at_first.saturating_sub(gone).max(always_on_trial).max(known - on_trial);
+        places.saturating_sub(on_trial).min(self.settings.max_topics - known)
+    }
+
     /// Adds columns and sticks for those who are born. Each takes the fraction Beta(1, c) of what is left. What the
     /// past would have contributed to their running means is known, because no document had a token in them.
     fn make_room(&self, state: &mut LdaState, births: &Births, step: &Step, batch: &Minibatch) {
@@ -157,8 +139,10 @@ impl Hdp {
             state.alpha.log_theta.push(digamma(weight) - past);
             state.alpha.usage.push(0.0);
             sticks.ids.push(sticks.created);
-            sticks.born.push(step.update);
+            sticks.born.push(step.seen);
             sticks.idle.push(0);
+            sticks.evidence.push(0.0);
+            sticks.proved.push(false);
             sticks.births.push(Birth {
                 id: sticks.created,
                 update: step.update,
@@ -175,78 +159,6 @@ impl Hdp {
             (0..known).map(Some).chain(births.founded.iter().map(|_| None)).collect();
         state.counts.rearrange(&columns);
         state.alpha_sum = vec![0.0; columns.len()];
-    }
-
-    /// Topics without tokens go, and give what they had back.
-    fn prune(&self, state: &mut LdaState) {
-        let tokens = state.counts.topic_tokens();
-        let used = topics_used(&tokens).max(1) as f64;
-        let least = self.deaths.idle_share * tokens.iter().sum::<f64>() / used;
-        let sticks = state.sticks.as_mut().expect(HAS_STICKS);
-        for (idle, tokens) in sticks.idle.iter_mut().zip(&tokens) {
-            *idle = if *tokens < least { *idle + 1 } else { 0 };
-        }
-        let largest = (0..tokens.len()).max_by(|&a, &b| tokens[a].total_cmp(&tokens[b])).unwrap_or(0);
-        let stays = |&k: &usize| k == largest || sticks.idle[k] < self.deaths.idle_updates;
-        let stay: Vec<usize> = (0..tokens.len()).filter(stays).collect();
-        self.keep_only(state, &stay);
-    }
-
-    /// Topics that say the same become one. Looking for them costs `K V`, so each topic looks around at twice the age
-    /// that it had the last time.
-    fn merge(&self, state: &mut LdaState, step: &Step) {
-        let mut stay: Vec<usize> = (0..state.counts.topics()).collect();
-        for topic in (0..state.counts.topics()).rev() {
-            let age = step.update - sticks_of(state).born[topic];
-            if age < self.deaths.first_look || !age.is_power_of_two() {
-                continue;
-            }
-            let tokens = state.counts.topic_tokens();
-            let others = || stay.iter().copied().filter(|&other| other != topic);
-            let best = |values: &[f64]| others().max_by(|&a, &b| values[a].total_cmp(&values[b]));
-            let least = match age / self.deaths.grown_up {
-                0 => f64::NEG_INFINITY,
-                times => (times as f64).min(self.deaths.own_say),
-            };
-            let like = match state.counts.likeness(topic, step.batch as f64 / step.rho, least) {
-                Some(likeness) => best(&likeness).filter(|&other| likeness[other] >= self.deaths.same_topic),
-                // It says nothing of its own.
-                None => best(&tokens),
-            };
-            let Some(like) = like else { continue };
-            let (from, to) = (topic.max(like), topic.min(like));
-            state.counts.merge(from, to);
-            let alpha = &mut state.alpha;
-            // Keeps the M-step where it is, with the weights added up.
-            let sum = alpha.alpha[from] + alpha.alpha[to];
-            alpha.log_theta[to] += digamma(sum) - digamma(alpha.alpha[to]);
-            (alpha.alpha[to], alpha.alpha[from]) = (sum, 0.0);
-            stay.retain(|&k| k != from);
-        }
-        self.keep_only(state, &stay);
-    }
-
-    /// Drops all topics but these; what the others had is left for topics not met yet.
-    fn keep_only(&self, state: &mut LdaState, stay: &[usize]) {
-        if stay.len() == state.counts.topics() {
-            return;
-        }
-        let b = self.settings.doc_concentration;
-        let LdaState { counts, alpha, alpha_sum, sticks } = state;
-        let sticks = sticks.as_mut().expect(HAS_STICKS);
-        let gone: f64 = (0..counts.topics()).filter(|k| !stay.contains(k)).map(|k| alpha.alpha[k]).sum();
-        if gone > 0.0 {
-            sticks.remainder += gone / b;
-            sticks.remainder_log = digamma(b * sticks.remainder) - (alpha.length + digamma(b));
-        }
-        for values in [&mut alpha.alpha, &mut alpha.log_theta, &mut alpha.usage, alpha_sum] {
-            *values = stay.iter().map(|&k| values[k]).collect();
-        }
-        for values in [&mut sticks.ids, &mut sticks.born, &mut sticks.idle] {
-            *values = stay.iter().map(|&k| values[k]).collect();
-        }
-        let columns: Vec<Option<usize>> = stay.iter().copied().map(Some).collect();
-        counts.rearrange(&columns);
     }
 
     /// Moves the running means of `log theta` and of tables, then the weights. `gains` are those of topics just born.
@@ -347,8 +259,8 @@ impl LatentModel for Hdp {
         batch: &Minibatch,
     ) {
         let known = view.known_topics();
-        let births =
-            Births::decide(&self.births, view, batch, &fresh.parts, self.settings.max_topics - known);
+        self.hear(state, fresh, view, batch);
+        let births = Births::decide(&self.births, view, batch, &fresh.parts, self.room(state));
         self.make_room(state, &births, step, batch);
         for (index, (kept, places)) in fresh.parts.iter_mut().zip(&births.places).enumerate() {
             kept.settle(view, batch.document(index), places);
@@ -359,11 +271,14 @@ impl LatentModel for Hdp {
         });
         let gains = born_gains(&fresh.parts, known, &state.alpha.alpha[known..]);
         self.absorb_weights(state, step, fresh, &gains);
-        self.prune(state);
-        self.merge(state, step);
+        self.deaths(state, step);
     }
 
     fn remember(&self, _state: &mut LdaState, _step: &Step) {}
+}
+
+pub(super) fn sticks_mut(state: &mut LdaState) -> &mut Sticks {
+    state.sticks.as_mut().expect(HAS_STICKS)
 }
 
 fn sticks_of(state: &LdaState) -> &Sticks {

@@ -19,6 +19,10 @@ pub mod sticks;
 
 pub mod births;
 
+mod evidence;
+
+pub mod deaths;
+
 mod coming_and_going;
 
 pub mod hdp;

@@ -16,10 +16,14 @@ pub struct Sticks {
     pub created: u64,
     /// The number of each topic, in the order of creation.
     pub ids: Vec<u64>,
-    /// The update in which each topic was born; 0 for those of the start.
+    /// How many documents had been seen when each topic was born; 0 for those of the start.
     pub born: Vec<u64>,
-    /// For how many updates each topic has had next to no tokens.
+    /// For how many documents each topic has had next to no tokens.
     pub idle: Vec<u64>,
+    /// Evidence for each topic since it was born, or since it was looked at after it had proved itself.
+    pub evidence: Vec<f64>,
+    /// Which topics have proved themselves; the others are on trial.
+    pub proved: Vec<bool>,
     /// The topics that were born in the last minibatch; not part of what is saved.
     pub births: Vec<Birth>,
 }
@@ -100,6 +104,15 @@ pub(super) fn posterior_means(
 }
 
 impl Sticks {
+    /// Drops all topics but these.
+    pub(super) fn keep_only(&mut self, stay: &[usize]) {
+        for values in [&mut self.ids, &mut self.born, &mut self.idle] {
+            *values = stay.iter().map(|&k| values[k]).collect();
+        }
+        self.evidence = stay.iter().map(|&k| self.evidence[k]).collect();
+        self.proved = stay.iter().map(|&k| self.proved[k]).collect();
+    }
+
     /// Holds the remainder above `least` and every weight above what digamma can bear, at the cost of the others.
     pub(super) fn hold(&mut self, concentration: f64, least: f64, alpha: &mut AlphaState) {
         if self.remainder < least {
@@ -171,6 +184,8 @@ impl Sticks {
             ids: (0..topics as u64).collect(),
             born: vec![0; topics],
             idle: vec![0; topics],
+            evidence: vec![0.0; topics],
+            proved: vec![true; topics],
             births: Vec::new(),
         };
         (sticks, weights)

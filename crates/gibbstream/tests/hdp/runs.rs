@@ -5,6 +5,7 @@ use gibbstream::corpus::{Length, Synthetic, Truth};
 use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
 use gibbstream::model::hdp::topics_used;
 use gibbstream::model::lda::Topics;
+use gibbstream::random::Purpose;
 use gibbstream::trainer::{Learnt, Trainer};
 
 fn truth(topics: usize, vocabulary: usize, alpha: f64, seed: u64) -> Truth {
@@ -86,14 +87,22 @@ fn a_hundred_topics_are_found() {
     assert!((70..=150).contains(&used), "{used} topics in use");
 }
 
-/// One document over and over: there is nothing to find but one topic.
+/// Streams without topics to find: one document over and over, and words without any order. Whatever is born must go again.
 #[test]
 fn topics_do_not_run_away() {
     let words: Vec<u32> = (0..50).map(|i| i * i % 97).collect();
-    let trainer = learn(settings(Method::HDP_G_OEM, 500, 1), |_| document(&words), 5_000, 2);
-    let (tokens, used) = (trainer.topic_tokens(), topics_used(&trainer.topic_tokens()));
-    assert!(used <= 10, "{used} topics in use");
-    assert!(tokens.len() <= 50, "{} topics", tokens.len());
+    let noise = |index: u64| {
+        let mut random = Seed(9).stream(Purpose::SyntheticDocument, [index, 0]);
+        document(&(0..50).map(|_| random.below(500) as u32).collect::<Vec<_>>())
+    };
+    for (what, trainer) in [
+        ("one document", learn(settings(Method::HDP_G_OEM, 500, 1), |_| document(&words), 100_000, 2)),
+        ("noise", learn(settings(Method::HDP_G_OEM, 500, 1), noise, 100_000, 2)),
+    ] {
+        let (tokens, used) = (trainer.topic_tokens(), topics_used(&trainer.topic_tokens()));
+        assert!(used <= 5, "{what}: {used} topics in use");
+        assert!(tokens.len() <= 20, "{what}: {} topics", tokens.len());
+    }
 }
 
 #[test]

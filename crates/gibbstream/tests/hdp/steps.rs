@@ -88,7 +88,7 @@ fn newborn_topics_have_the_past_of_a_topic_without_tokens() {
     let all = batches(&documents, 30);
     let settings = settings(Method { step: StepSize::Constant(0.4), ..Method::HDP_G_OEM }, 60, 3);
     let mut model = settings.hdp_model().unwrap();
-    model.deaths.idle_updates = u64::MAX;
+    model.deaths.idle_documents = u64::MAX;
     model.deaths.first_look = u64::MAX;
     model.births.at_most = 0;
     let mut online = Online::new(model.clone(), Gibbs::new(20), run(StepSize::Constant(0.4))).unwrap();

@@ -1,0 +1,142 @@
+//! What a document says for or against the topics that it uses: by how much it is more likely with a topic than
+//! without it.
+//!
+//! For a document that the topic has not learnt from, the expected ratio of the two likelihoods is 1 if the topic says
+//! nothing that others do not say as well. So evidence that is added up over such documents does not grow by chance,
+//! however much a topic of accidental words feeds on itself.
+
+use super::view::TopicView;
+use crate::corpus::Entry;
+use crate::inference::chain::Kept;
+use crate::math::ln_gamma;
+
+/// Tokens that are in a topic with less probability than this are counted as tokens of the others.
+const LEAST_PROBABILITY: f64 = 0.05;
+
+/// (topic, evidence for it) for every topic of the model that the document uses. `alpha` is the weight that a topic
+/// would have.
+///
+/// Evidence is a lower bound. The tokens that are in the topic may be in it, each with the probability that was kept,
+/// or in the others as they are: `log sum_S p(x, S) >= E_q log p(x, S) + H(q)`, beside the document without the topic.
+/// What the topic costs documents that do not use it, `alpha (digamma(b + N) - digamma(b))`, is not part of it.
+pub(super) fn of_document(
+    view: &TopicView,
+    document: &[Entry],
+    kept: &Kept,
+    alpha: impl Fn(usize) -> f64,
+) -> Vec<(usize, f64)> {
+    let known = view.known_topics();
+    let sizes = kept.mean_sizes(known);
+    let length: f64 = view.alpha_sum() + sizes.iter().sum::<f64>();
+    let mut found: Vec<Tokens> = vec![Tokens::default(); sizes.len()];
+    let mut weights = vec![0.0_f32; sizes.len()];
+    for (row, entry) in document.iter().enumerate() {
+        view.gather_relative(entry.word, kept.topics(), &mut weights);
+        let present: f64 = weights.iter().zip(&sizes).map(|(&weight, size)| f64::from(weight) * size).sum();
+        let all = present + view.prior_mass(entry.word) * view.scale(entry.word);
+        for (slot, (topic, share)) in kept.shares(row).enumerate() {
+            let weight = f64::from(weights[slot]);
+            let count = f64::from(share) * if kept.without_weights() { weight } else { 1.0 };
+            let probability = count / (kept.sweeps() as f64 * f64::from(entry.count));
+            if probability < LEAST_PROBABILITY || topic as usize >= known {
+                continue;
+            }
+            let own = sizes[slot] + view.alpha()[topic as usize];
+            // Of a topic that has nearly everything little is left, and little of that is known.
+            let others = (all - own * weight).max(1e-6 * all) / (length - own).max(f64::MIN_POSITIVE);
+            found[slot].add(f64::from(entry.count), probability.min(1.0), weight / others);
+        }
+    }
+    let evidence = found.iter().zip(kept.topics()).zip(&sizes).filter(|((tokens, _), _)| tokens.count >= 1.0);
+    evidence
+        .map(|((tokens, &topic), size)| {
+            let topic = topic as usize;
+            let rest = (length - size - view.alpha()[topic]).max(f64::MIN_POSITIVE);
+            (topic, tokens.evidence(alpha(topic), rest))
+        })
+        .collect()
+}
+
+/// Tokens of a document that are in a topic.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tokens {
+    count: f64,
+    /// Sum of the logarithms of how much likelier their words are in the topic than in the rest of the document, and the
+    /// entropy of who they are.
+    gain: f64,
+}
+
+impl Tokens {
+    fn add(&mut self, tokens: f64, probability: f64, ratio: f64) {
+        self.count += tokens * probability;
+        self.gain += tokens * (probability * libm::log(ratio) + entropy(probability));
+    }
+
+    /// `log (1 + p(in the topic) / p(in the others))`, the others having `rest` tokens and prior weight.
+    fn evidence(&self, alpha: f64, rest: f64) -> f64 {
+        let seats = ln_gamma(alpha + self.count) - ln_gamma(alpha);
+        let other_seats = ln_gamma(rest + self.count) - ln_gamma(rest);
+        let gain = self.gain + seats - other_seats;
+        if gain > 30.0 { gain } else { libm::log1p(libm::exp(gain)) }
+    }
+}
+
+/// Entropy of a coin.
+fn entropy(p: f64) -> f64 {
+    if p >= 1.0 { 0.0 } else { -p * libm::log(p) - (1.0 - p) * libm::log(1.0 - p) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::log_sum_exp;
+    use crate::random::{Purpose, Seed};
+
+    /// `log sum_S p(x, S) / p(x, no token in the topic)` over all sets S of tokens, by enumeration.
+    fn exact(alpha: f64, rest: f64, ratios: &[f64]) -> f64 {
+        let tokens = ratios.len() as f64;
+        let sets = (0..1_u32 << ratios.len()).map(|set| {
+            let inside = (0..ratios.len()).filter(|i| set >> i & 1 == 1);
+            let words: f64 = inside.map(|i| libm::log(ratios[i])).sum();
+            let size = f64::from(set.count_ones());
+            words + ln_gamma(alpha + size) - ln_gamma(alpha) + ln_gamma(rest + tokens - size)
+                - ln_gamma(rest + tokens)
+        });
+        log_sum_exp(&sets.collect::<Vec<_>>())
+    }
+
+    /// Whatever probabilities were kept, evidence is never more than the exact gain; with good ones it is not much less.
+    #[test]
+    fn evidence_is_a_lower_bound() {
+        let mut random = Seed(3).stream(Purpose::Initial, [0, 0]);
+        for alpha in [0.001, 0.05, 1.0] {
+            for rest in [1.0, 20.0] {
+                for strength in [0.5, 2.0, 4.0] {
+                    let ratios: Vec<f64> =
+                        (0..8).map(|_| libm::exp(strength * (2.0 * random.uniform() - 0.5))).collect();
+                    let exact = exact(alpha, rest, &ratios);
+                    let bound = |random: &mut crate::random::Stream| {
+                        let mut tokens = Tokens::default();
+                        ratios.iter().for_each(|&ratio| tokens.add(1.0, random.uniform_positive(), ratio));
+                        tokens.evidence(alpha, rest + 8.0 - tokens.count)
+                    };
+                    let best = (0..2000).map(|_| bound(&mut random)).fold(f64::NEG_INFINITY, f64::max);
+                    // One more way, that of no token, is counted beside the bound: at most log 2 too much.
+                    assert!(best <= exact + std::f64::consts::LN_2, "{best} of {exact}");
+                    assert!(best >= 0.8 * exact - 2.0, "{best} of {exact}");
+                }
+            }
+        }
+    }
+
+    /// A topic with the words of all others gets no evidence, however many tokens are in it.
+    #[test]
+    fn a_copy_of_the_others_gets_no_evidence() {
+        for probability in [0.1, 0.3, 0.9] {
+            let mut tokens = Tokens::default();
+            (0..50).for_each(|_| tokens.add(1.0, probability, 1.0));
+            let evidence = tokens.evidence(5e-4, 51.0 - tokens.count);
+            assert!(evidence < 0.01, "{evidence} of {probability}");
+        }
+    }
+}
