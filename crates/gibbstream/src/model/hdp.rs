@@ -347,8 +347,13 @@ impl LatentModel for Hdp {
         batch: &Minibatch,
     ) {
         let known = view.known_topics();
-        let births =
-            Births::decide(&self.births, view, batch, &fresh.parts, self.settings.max_topics - known);
+        let births = Births::decide(
+            &self.births,
+            view,
+            batch,
+            &fresh.parts,
+            self.settings.max_topics.saturating_sub(known),
+        );
         self.make_room(state, &births, step, batch);
         for (index, (kept, places)) in fresh.parts.iter_mut().zip(&births.places).enumerate() {
             kept.settle(view, batch.document(index), places);
