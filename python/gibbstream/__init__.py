@@ -15,6 +15,7 @@ from gibbstream.evaluation import Comparison, coherence, compare, evaluate, to_p
 from gibbstream.hdp import HDP
 from gibbstream.lda import LDA
 from gibbstream.text import TextCorpus
+from gibbstream.watch import MinibatchRecord
 
 METHODS: tuple[str, ...] = tuple(method_names("lda"))
 """The names that ``method`` of :class:`LDA` takes."""
@@ -28,6 +29,7 @@ __all__ = [
     "LDA",
     "METHODS",
     "Comparison",
+    "MinibatchRecord",
     "NotLearntError",
     "TextCorpus",
     "__version__",

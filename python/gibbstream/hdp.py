@@ -168,7 +168,7 @@ class HDP(TopicEstimator):
         topic_prior: float | None = None,
         total_docs: int | None = None,
         passes: int | None = None,
-        transform_sweeps: int = 20,
+        transform_sweeps: int = 10,
         particles: int = 20,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -61,9 +61,9 @@ pub fn transform(
 ) -> PyResult<Vec<f64>> {
     if sweeps < 2 {
         let problem = "one half of the sweeps is kept, so there must be two at least";
-        return Err(Error::setting("transform_sweeps", problem, "use for example 20")).or_exception();
+        return Err(Error::setting("transform_sweeps", problem, "use for example 10")).or_exception();
     }
-    let inference = MixtureInference { sweeps, seed: Seed(seed) };
+    let inference = MixtureInference { sweeps, seed: Seed(seed), details: false };
     let (topics, met) = (&parameters.topics, parameters.met());
     let mut out = vec![0.0; rows.len() * met];
     let (mut space, mut signals) = (Vec::new(), Signals::new());
