@@ -15,13 +15,13 @@ mpl.use("Agg")
 
 @pytest.fixture(scope="module")
 def many():
-    """Enough documents for the topics to be found."""
+    """Enough documents, in minibatches of 20, for the topics to be found and those on trial to go."""
     return drawn(3000, length=60)
 
 
 @pytest.fixture(scope="module")
 def hdp(many):
-    return HDP(batch=50, random_state=0).fit(many)
+    return HDP(batch=20, random_state=0).fit(many)
 
 
 def largest(hdp, topics):
@@ -30,7 +30,7 @@ def largest(hdp, topics):
 
 @pytest.mark.parametrize("method", HDP_METHODS)
 def test_the_number_of_topics_is_found(method, many):
-    hdp = HDP(batch=50, method=method, random_state=0).fit(many)
+    hdp = HDP(batch=20, method=method, random_state=0).fit(many)
     assert hdp.topics_used_ == 4
     words = hdp.top_words(12)
     best = {frozenset(int(word) // 12 for word in words[topic]) for topic in largest(hdp, 4)}
@@ -56,7 +56,7 @@ def test_users_see_topics_that_have_been_met(hdp, many, held_out):
 
 def test_topics_come_and_go_between_calls(many):
     """New themes after a while: topics that stay keep their numbers, and columns follow."""
-    hdp = HDP(batch=50, random_state=0).partial_fit(many[:, :24].tocsr().multiply(1).tocsr() @ sparse.eye(24, 48))
+    hdp = HDP(batch=50, random_state=0).partial_fit((many[:, :24] @ sparse.eye(24, 48)).tocsr())
     few = hdp.n_components_
     before = {int(topic): words for topic, words in zip(hdp.topic_ids_, hdp.topic_word_, strict=True)}
     for start in range(0, 3000, 500):
@@ -228,7 +228,7 @@ def test_scores_and_comparisons(hdp, many, held_out):
     assert score["log_perplexity_per_document"] < score["unigram_log_perplexity_per_document"]
     assert hdp.log_likelihood(held_out).sum() == pytest.approx(hdp.score(held_out) * held_out.sum())
     assert len(coherence(hdp, many[:200])["topics"]) == hdp.n_components_
-    lda = LDA(4, batch=50, random_state=0).fit(many)
+    lda = LDA(4, batch=20, random_state=0).fit(many)
     found = compare(lda, hdp, held_out)
     assert {pair["b"] for pair in found.pairs} == set(largest(hdp, 4))
     assert found.mean_distance < 0.05
