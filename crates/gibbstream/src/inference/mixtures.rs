@@ -86,7 +86,7 @@ fn start(view: &TopicView, document: &[Entry], chain: &mut Chain, random: &mut S
 }
 
 /// The mean of theta over the kept sweeps: Dirichlet(alpha + counts), where each token counts for topics by the
-/// probabilities that it has given all the others. Half the sweeps do for what the topics themselves would tell.
+/// probabilities that it has given all the others.
 fn theta(view: &TopicView, chain: &Chain) -> Vec<f64> {
     let mut theta = view.alpha().to_vec();
     chain.add_expected_counts(view, &mut theta);
