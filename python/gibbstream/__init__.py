@@ -12,16 +12,24 @@ from gibbstream import plot
 from gibbstream._core import __version__, method_names
 from gibbstream.estimator import NotLearntError
 from gibbstream.evaluation import Comparison, coherence, compare, evaluate, to_pyldavis
+from gibbstream.hdp import HDP
 from gibbstream.lda import LDA
 from gibbstream.text import TextCorpus
+from gibbstream.watch import MinibatchRecord
 
-METHODS: tuple[str, ...] = tuple(method_names())
-"""The names that ``method`` takes."""
+METHODS: tuple[str, ...] = tuple(method_names("lda"))
+"""The names that ``method`` of :class:`LDA` takes."""
+
+HDP_METHODS: tuple[str, ...] = tuple(method_names("hdp"))
+"""The names that ``method`` of :class:`HDP` takes."""
 
 __all__ = [
+    "HDP",
+    "HDP_METHODS",
     "LDA",
     "METHODS",
     "Comparison",
+    "MinibatchRecord",
     "NotLearntError",
     "TextCorpus",
     "__version__",

@@ -34,7 +34,7 @@ def evaluate(
 
     Parameters
     ----------
-    model : LDA
+    model : LDA or HDP
         A model that has learnt.
     X : sparse matrix, array or TextCorpus
         Documents that it was not learnt from.
@@ -66,7 +66,7 @@ def evaluate(
     >>> score["log_perplexity_per_document"] < score["unigram_log_perplexity_per_document"]
     True
     """
-    rows, _ = model._held_out(X)
+    rows = model._held_out(X)
     scoring = {"estimator": estimator, "particles": particles, "seed": seed, "threads": model._threads()}
     return scores(model, rows, scoring, elbo=elbo, completion=completion)
 
@@ -89,7 +89,7 @@ def coherence(model: TopicEstimator, documents: Any, *, n_words: int = 10, umass
 
     Parameters
     ----------
-    model : LDA
+    model : LDA or HDP
         A model that has learnt.
     documents : matrix, TextCorpus, or texts
         Where to look for the words. Texts (strings, lists of tokens, Arrow columns) have an order of words: NPMI
@@ -117,7 +117,7 @@ def coherence(model: TopicEstimator, documents: Any, *, n_words: int = 10, umass
     """
     best = [[number for number, _, _ in topic] for topic in model._best_words(n_words, 1.0)]
     if isinstance(documents, TextCorpus) or (hasattr(documents, "shape") and len(documents.shape) == 2):
-        rows, _ = model._held_out(documents)
+        rows = model._held_out(documents)
         text = _core.coherence(best, rows, umass)
     else:
         text = _core.coherence_of_texts(best, model._model, readable(documents), umass)
@@ -181,7 +181,7 @@ def compare(
 
     Parameters
     ----------
-    a, b : LDA
+    a, b : LDA or HDP
         Models that have learnt.
     X : sparse matrix, array or TextCorpus, optional
         Held-out documents, to compare their likelihood under both, document by document.
@@ -242,7 +242,7 @@ def to_pyldavis(model: TopicEstimator, corpus: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    model : LDA
+    model : LDA or HDP
         A model that has learnt.
     corpus : sparse matrix, array or TextCorpus
         Documents to show. Empty ones are left out, because pyLDAvis cannot place them.
@@ -273,7 +273,7 @@ def to_pyldavis(model: TopicEstimator, corpus: Any) -> dict[str, Any]:
 
 def _marginals(model: TopicEstimator, corpus: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Tokens of each document, and of each word of the model."""
-    rows, _ = model._held_out(corpus)
+    rows = model._held_out(corpus)
     counts = TextCorpus._from_core(rows).to_csr() if isinstance(rows, Corpus) else model._validated(corpus)
     return (
         np.asarray(counts.sum(axis=1)).reshape(-1).astype(np.int64),

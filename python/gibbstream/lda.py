@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from gibbstream.estimator import Callback, TopicEstimator
+from gibbstream.estimator import TopicEstimator
+from gibbstream.watch import Callback
 
 
 class LDA(TopicEstimator):
@@ -113,6 +114,7 @@ class LDA(TopicEstimator):
     """
 
     _family: ClassVar[str] = "lda"
+    _settling: ClassVar[tuple[str, str]] = ("alpha_sum", "sum of alpha")
     _knobs: ClassVar[tuple[str, ...]] = (
         "n_components",
         "method",
@@ -158,7 +160,7 @@ class LDA(TopicEstimator):
         topic_prior: float | None = None,
         total_docs: int | None = None,
         passes: int | None = None,
-        transform_sweeps: int = 20,
+        transform_sweeps: int = 10,
         particles: int = 20,
         random_state: Any = None,
         n_jobs: int | None = None,

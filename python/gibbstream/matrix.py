@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from gibbstream._core import Corpus
+
 if TYPE_CHECKING:
     from gibbstream._core import Source
 
@@ -19,6 +21,13 @@ def source(X: Any) -> Source:
     if sparse.issparse(X):
         return _plain(X.indptr), _plain(X.indices), _plain(X.data), int(X.shape[1])
     return _plain(np.ascontiguousarray(X)).reshape(-1), int(X.shape[1])
+
+
+def row_count(rows: Source) -> int:
+    """Number of rows."""
+    if isinstance(rows, Corpus):
+        return len(rows)
+    return len(rows[0]) - 1 if len(rows) == 4 else len(rows[0]) // rows[-1]
 
 
 def _plain(values: Any) -> Any:

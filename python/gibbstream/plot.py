@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gibbstream.estimator import TopicEstimator
+from gibbstream.watch import settled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def learning_curve(scores: Sequence[tuple[int, float]] | TopicEstimator, *, ax: Axes | None = None) -> Axes:
-    """Held-out scores against documents seen; for a model, how the sum of alpha settled.
+    """Held-out scores against documents seen; for a model, how the sum of alpha or the number of topics settled.
 
     Parameters
     ----------
-    scores : list of (documents, score), or LDA
+    scores : list of (documents, score), LDA or HDP
         Collected by a ``callback``, for example; see the guide.
     ax : matplotlib axes, optional
         Where to draw.
@@ -30,9 +31,10 @@ def learning_curve(scores: Sequence[tuple[int, float]] | TopicEstimator, *, ax: 
     """
     ax = _axes(ax)
     if isinstance(scores, TopicEstimator):
+        field, label = scores._settling
         history = scores.history_
-        ax.plot([record["documents"] for record in history], [record["alpha_sum"] for record in history])
-        ax.set_ylabel("sum of alpha")
+        ax.plot([record["documents"] for record in history], [settled(record, field) for record in history])
+        ax.set_ylabel(label)
     else:
         documents, values = zip(*scores, strict=True)
         ax.plot(documents, values, marker="o", markersize=3)
@@ -48,7 +50,7 @@ def topic_words(
 
     Parameters
     ----------
-    model : LDA
+    model : LDA or HDP
         A model that has learnt.
     topics : sequence of int, optional
         Topics to show; the ten with the largest shares if none are given.

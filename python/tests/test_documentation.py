@@ -25,11 +25,17 @@ def test_docstrings(module):
     assert doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
 
 
+def members(owner):
+    """Those of the class and of our classes that it is made from."""
+    ours = (kind for kind in owner.__mro__ if kind.__module__.startswith("gibbstream"))
+    return (member for kind in ours for member in vars(kind).items())
+
+
 def test_public_names_are_documented():
     undocumented = [
         f"{owner.__name__}.{name}"
-        for owner in (gibbstream.LDA, gibbstream.TextCorpus, gibbstream.Comparison)
-        for name, member in vars(owner).items()
+        for owner in (gibbstream.LDA, gibbstream.HDP, gibbstream.TextCorpus, gibbstream.Comparison)
+        for name, member in members(owner)
         if not name.startswith("_") and (callable(member) or isinstance(member, property)) and not member.__doc__
     ]
     assert undocumented == []

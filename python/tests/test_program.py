@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from gibbstream import LDA, TextCorpus, evaluate
+from gibbstream import HDP, LDA, TextCorpus, evaluate
 
 
 @pytest.fixture
@@ -59,6 +59,55 @@ def test_the_same_model(flags, parameters, run, uci, counts):
     assert (lda.n_updates_, lda.n_documents_, lda.n_tokens_) == tuple(
         report[name] for name in ("updates", "documents", "tokens")
     )
+
+
+@pytest.mark.parametrize(
+    ("flags", "parameters"),
+    [
+        ("", {}),
+        ("--seed 3 --batch 37", {"random_state": 3, "batch": 37}),
+        ("--method vargibbs", {"method": "vargibbs"}),
+        ("--passes 2 --pi literal", {"passes": 2, "pi": "literal"}),
+        (
+            "--initial-topics 5 --max-topics 6 --doc-concentration 2 --top-concentration 4 --min-remainder 0.05",
+            {
+                "initial_topics": 5,
+                "max_topics": 6,
+                "doc_concentration": 2,
+                "top_concentration": 4,
+                "min_remainder": 0.05,
+            },
+        ),
+        (
+            "--sweeps 5 --kappa 0.6 --offset 20 --topic-prior 0.05 --window half --statistic counts",
+            {"sweeps": 5, "kappa": 0.6, "offset": 20, "topic_prior": 0.05, "window": "half", "statistic": "counts"},
+        ),
+    ],
+)
+def test_the_same_open_number_of_topics(flags, parameters, run, uci, counts):
+    report = json.loads(run("train", "train", "--model", "hdp", "--json", *flags.split()))
+    hdp = HDP(**({"random_state": 0} | parameters)).fit(counts)
+    assert hdp.model_hash_ == report["model_hash"]
+    assert (hdp.n_components_, hdp.topics_used_, hdp.topics_created_, hdp.n_tokens_) == tuple(
+        report[name] for name in ("topics", "topics_used", "topics_created", "tokens")
+    )
+
+
+def test_an_open_number_of_topics_goes_from_one_to_the_other_and_back(run, uci, counts, held_out):
+    run("train", "train", "--model", "hdp", "--batch", 50, "--out", "program.gbs")
+    hdp = HDP.load(uci / "program.gbs", transform_sweeps=100)
+    lines = run("infer", "program.gbs", "test").splitlines()
+    inferred = np.array([json.loads(line)["theta"] for line in lines])[:, :-1]
+    np.testing.assert_allclose(hdp.transform(held_out), inferred / inferred.sum(axis=1, keepdims=True), rtol=1e-12)
+    expected = json.loads(run("evaluate", "program.gbs", "test", "--json", "--elbo", "--completion"))
+    expected.pop("schema")
+    found = evaluate(hdp, held_out, elbo=True, completion=True)
+    assert found == {name: expected[name] for name in found}
+    report = json.loads(run("train", "test", "--continue", "program.gbs", "--json"))
+    assert hdp.partial_fit(held_out).model_hash_ == report["model_hash"]
+    hdp.save(uci / "python.gbs")
+    report = json.loads(run("train", "train", "--continue", "python.gbs", "--json"))
+    assert hdp.partial_fit(counts).model_hash_ == report["model_hash"]
 
 
 def test_models_go_from_one_to_the_other_and_back(run, uci, counts, held_out):

@@ -12,10 +12,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gibbstream import LDA, NotLearntError
+from gibbstream import HDP, LDA, NotLearntError
 
 
-@parametrize_with_checks([LDA()])
+@parametrize_with_checks([LDA(), HDP()])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_check_estimator(estimator, check):
     check(estimator)
@@ -39,10 +39,17 @@ def test_features_for_a_classifier(counts):
     assert model.fit(counts, labels).score(counts, labels) > 0.95
 
 
-def test_clone_is_unfitted_and_has_the_same_parameters(counts):
-    lda = LDA(3, sweeps=5, random_state=4).fit(counts)
-    other = clone(lda)
-    assert other.get_params() == lda.get_params()
+def test_an_open_number_of_topics_in_a_pipeline(counts):
+    pipeline = make_pipeline(HDP(batch=20, random_state=0), RandomForestClassifier(random_state=0))
+    labels = np.asarray(counts[:, :12].sum(axis=1)).reshape(-1) > 20
+    search = GridSearchCV(pipeline, {"hdp__doc_concentration": [0.5, 1.0]}, cv=2).fit(counts, labels)
+    assert search.best_score_ > 0.95
+
+
+@pytest.mark.parametrize("estimator", [LDA(3, sweeps=5, random_state=4), HDP(sweeps=5, random_state=4)])
+def test_clone_is_unfitted_and_has_the_same_parameters(estimator, counts):
+    other = clone(estimator.fit(counts))
+    assert other.get_params() == estimator.get_params()
     with pytest.raises(NotFittedError):
         other.transform(counts)
     assert NotLearntError is NotFittedError
@@ -54,11 +61,14 @@ def test_set_output_and_names(counts):
     frame = lda.fit_transform(counts)
     assert isinstance(frame, pd.DataFrame)
     assert list(frame.columns) == ["lda0", "lda1", "lda2"] == list(lda.get_feature_names_out())
+    hdp = HDP(batch=50, random_state=0).set_output(transform="pandas")
+    assert list(hdp.fit_transform(counts).columns) == [f"hdp{topic}" for topic in range(hdp.n_components_)]
 
 
-def test_joblib_processes(counts):
+@pytest.mark.parametrize("model", [LDA(3, batch=50), HDP(batch=50)])
+def test_joblib_processes(model, counts):
     def fit(seed):
-        return LDA(3, batch=50, random_state=seed).fit(counts)
+        return clone(model).set_params(random_state=seed).fit(counts)
 
     alone = [fit(seed).model_hash_ for seed in range(2)]
     together = Parallel(n_jobs=2)(delayed(fit)(seed) for seed in range(2))

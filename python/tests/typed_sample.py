@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gibbstream
-from gibbstream import LDA, TextCorpus
+from gibbstream import HDP, LDA, MinibatchRecord, TextCorpus
 
 
 def batches() -> Iterator[NDArray[np.int64]]:
@@ -31,6 +31,20 @@ components: NDArray[np.float64] = model.components_
 used: int = model.topics_used_
 model.save("model.gbs")
 loaded: LDA = LDA.load("model.gbs", n_jobs=-1)
+
+
+def topics(model: HDP, record: MinibatchRecord) -> None:
+    print(record["topics_used"], model.topics_created_)
+
+
+hdp = HDP(initial_topics=3, max_topics=50, pi="literal", random_state=0, callback=topics)
+hdp.fit(batches())
+shares: NDArray[np.float64] = hdp.fit_transform(next(batches()))
+remainder: float = hdp.remainder_
+found_topics: int = hdp.n_components_
+numbers: NDArray[np.uint64] = hdp.topic_ids_
+over_time: list[int] = [record["topics"] for record in hdp.history_]
+other: HDP = HDP.load("hdp.gbs").partial_fit(next(batches()))
 
 corpus = TextCorpus(["a cat and a dog", "a dog"], stop_words="en", min_df=1)
 text_model = LDA(2).fit(corpus)

@@ -4,7 +4,9 @@ use crate::error::{OrException, released};
 use crate::model::Model;
 use crate::rows::Source;
 use crate::signals::Signals;
+use crate::state::Parameters;
 use gibbstream::Error;
+use gibbstream::corpus::Vocabulary;
 use gibbstream::evaluation::alignment::{self, Distance, ScoreDifference, TopicRows};
 use gibbstream::evaluation::coherence::{Coherence, CoherenceCounter, UmassSmoothing};
 use pyo3::prelude::*;
@@ -64,17 +66,18 @@ pub fn align(
     distance: &str,
 ) -> PyResult<Vec<(usize, usize, f64)>> {
     let distance: Distance = distance.parse().or_exception()?;
-    let (topics_a, words_a) = a.get().parameters(py)?;
-    let (topics_b, words_b) = b.get().parameters(py)?;
+    let (a, words_a) = a.get().parameters_and_words(py)?;
+    let (b, words_b) = b.get().parameters_and_words(py)?;
     released(py, || {
         let mut places: FxHashMap<&str, usize> = FxHashMap::default();
         for word in words_a.words().chain(words_b.words()) {
             let next = places.len();
             places.entry(word).or_insert(next);
         }
-        let rows_a = TopicRows::new(&topics_a, places.len(), |word| places[words_a.word(word)]);
-        let rows_b = TopicRows::new(&topics_b, places.len(), |word| places[words_b.word(word)]);
-        let pairs = alignment::align(&rows_a, &rows_b, distance);
+        let rows = |of: &Parameters, words: &Vocabulary| {
+            TopicRows::new(&of.topics, places.len(), |word| places[words.word(word)]).keep_first(of.met())
+        };
+        let pairs = alignment::align(&rows(&a, &words_a), &rows(&b, &words_b), distance);
         Ok(pairs.into_iter().map(|pair| (pair.a, pair.b, pair.distance)).collect())
     })
 }

@@ -3,6 +3,7 @@
 use crate::error::OrException;
 use crate::rows::Rows;
 use crate::signals::{Signals, Watched};
+use crate::state::Parameters;
 use gibbstream::Error;
 use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::evaluation::completion::Completion;
@@ -49,22 +50,24 @@ pub struct Parts<'a> {
     pub completion: bool,
 }
 
-/// Writes the mixtures of all rows, one after the other.
+/// The mixtures of all rows, one after the other. Topics that nobody has met yet are left out, and the others add up
+/// to 1 again.
 pub fn transform(
-    topics: &Topics,
+    parameters: &Parameters,
     rows: &Rows<'_>,
     sweeps: usize,
     seed: u64,
     pool: &ThreadPool,
-    out: &mut [f64],
-) -> PyResult<()> {
+) -> PyResult<Vec<f64>> {
     if sweeps < 2 {
         let problem = "one half of the sweeps is kept, so there must be two at least";
-        return Err(Error::setting("transform_sweeps", problem, "use for example 20")).or_exception();
+        return Err(Error::setting("transform_sweeps", problem, "use for example 10")).or_exception();
     }
-    let inference = MixtureInference { sweeps, seed: Seed(seed) };
+    let inference = MixtureInference { sweeps, seed: Seed(seed), details: false };
+    let (topics, met) = (&parameters.topics, parameters.met());
+    let mut out = vec![0.0; rows.len() * met];
     let (mut space, mut signals) = (Vec::new(), Signals::new());
-    for (chunk, out) in out.chunks_mut(TOGETHER * topics.topics()).enumerate() {
+    for (chunk, out) in out.chunks_mut(TOGETHER * met).enumerate() {
         let first = chunk * TOGETHER;
         let documents = (first..rows.len().min(first + TOGETHER))
             .map(|row| rows.document(row, &mut space))
@@ -72,12 +75,16 @@ pub fn transform(
             .or_exception()?;
         let batch = Minibatch::new(&documents, 0, 0);
         let mixtures = pool.install(|| inference.infer(topics, &batch));
-        for (mixture, out) in mixtures.iter().zip(out.chunks_exact_mut(topics.topics())) {
-            out.copy_from_slice(&mixture.theta);
+        for (mixture, out) in mixtures.iter().zip(out.chunks_exact_mut(met)) {
+            out.copy_from_slice(&mixture.theta[..met]);
+            if met < topics.topics() {
+                let sum: f64 = out.iter().sum();
+                out.iter_mut().for_each(|share| *share /= sum);
+            }
         }
         signals.check()?;
     }
-    Ok(())
+    Ok(out)
 }
 
 /// Estimates of log p of every row.

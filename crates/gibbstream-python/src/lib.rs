@@ -18,6 +18,10 @@ mod corpus;
 
 mod settings;
 
+mod records;
+
+mod state;
+
 mod model;
 
 mod inference;

@@ -1,28 +1,27 @@
-//! A topic model that learns: the trainer with its words, as the estimators of the package hold it.
+//! A topic model as the estimators of the package hold it: what Python calls.
 
 use crate::corpus::{Corpus, tokenizer_or_plain};
 use crate::error::{OrException, released};
 use crate::inference;
-use crate::rows::{Rows, Source};
+use crate::records::Record;
+use crate::rows::Source;
 use crate::settings::{parameters, settings};
-use crate::signals::Signals;
+use crate::state::{Parameters, State};
 use crate::written::Texts;
 use gibbstream::Error;
-use gibbstream::corpus::{Document, Minibatch, OpenVocabulary, Tokenizer, Vocabulary};
+use gibbstream::corpus::Vocabulary;
+use gibbstream::model::hdp::topics_used;
 use gibbstream::model::lda::Topics;
-use gibbstream::model_file::{Event, TopicModel, load, parse};
-use gibbstream::summary::{shares, summarise};
+use gibbstream::model::sticks::Sticks;
+use gibbstream::model_file::{TopicModel, load, parse};
+use gibbstream::summary::summarise;
 use gibbstream::trainer::{Learnt, Trainer};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use rayon::ThreadPool;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
-
-/// Records of minibatches that are kept; from there on every second one is dropped, again and again.
-const MOST_RECORDS: usize = 4096;
 
 /// A model; one thread learns at a time, others may use it meanwhile.
 #[pyclass(frozen, module = "gibbstream._core")]
@@ -34,176 +33,13 @@ pub struct Model {
 }
 
 /// Parameters, and the array that was made of them.
-type Components = (Arc<Topics>, Py<PyArray2<f64>>);
+type Components = (Arc<Parameters>, Py<PyArray2<f64>>);
 
 /// Threads for inference, kept for the next call.
 struct Pool {
     threads: usize,
     process: u32,
     workers: Arc<ThreadPool>,
-}
-
-struct State {
-    trainer: Trainer,
-    threads: usize,
-    /// Threads do not survive a fork, so a copy of this process needs its own.
-    process: u32,
-    vocabulary: Vocabulary,
-    open: Option<OpenVocabulary>,
-    tokenizer: Option<Tokenizer>,
-    history: Vec<Event>,
-    run: Run,
-    records: Records,
-    /// The parameters to use, until something else is learnt.
-    topics: Option<Arc<Topics>>,
-}
-
-/// Where the documents at hand stand in the stream.
-#[derive(Default)]
-struct Run {
-    /// Documents seen before this call of `fit` or `partial_fit`.
-    origin: u64,
-    pass: u64,
-    /// Documents of this pass that have been learnt from.
-    taken: u64,
-    /// Documents that wait for the others of their minibatch.
-    waiting: Vec<Document>,
-}
-
-/// A record as Python sees it: update, documents, tokens, rho, sum of alpha, seconds.
-type PlainRecord = (u64, u64, u64, f64, f64, f64);
-
-/// What happened in a minibatch.
-#[derive(Clone, Copy)]
-struct Record {
-    update: u64,
-    documents: u64,
-    tokens: u64,
-    rho: f64,
-    alpha_sum: f64,
-    seconds: f64,
-}
-
-impl From<&Record> for PlainRecord {
-    fn from(r: &Record) -> Self {
-        (r.update, r.documents, r.tokens, r.rho, r.alpha_sum, r.seconds)
-    }
-}
-
-/// Records that stand evenly over the whole run, however long it is.
-#[derive(Default)]
-struct Records {
-    kept: Vec<Record>,
-    last: Option<Record>,
-    stride: u64,
-    seconds: f64,
-}
-
-impl Records {
-    fn add(&mut self, record: Record) {
-        self.last = Some(record);
-        self.stride = self.stride.max(1);
-        if record.update.is_multiple_of(self.stride) {
-            self.kept.push(record);
-        }
-        if self.kept.len() >= MOST_RECORDS {
-            self.stride *= 2;
-            self.kept.retain(|record| record.update.is_multiple_of(self.stride));
-        }
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Record> {
-        let newest = self.kept.last().map(|record| record.update);
-        self.kept.iter().chain(self.last.iter().filter(move |last| newest != Some(last.update)))
-    }
-}
-
-impl State {
-    fn new(trainer: Trainer, threads: usize, vocabulary: Vocabulary, tokenizer: Option<Tokenizer>) -> Self {
-        Self {
-            trainer,
-            threads,
-            process: std::process::id(),
-            vocabulary,
-            open: None,
-            tokenizer,
-            history: Vec::new(),
-            run: Run::default(),
-            records: Records::default(),
-            topics: None,
-        }
-    }
-
-    /// Puts the trainer on other threads or other settings.
-    fn renew(&mut self, settings: gibbstream::trainer::Settings, threads: usize) -> gibbstream::Result<()> {
-        let mut renewed = Trainer::new(settings.clone(), threads)?;
-        std::mem::swap(&mut renewed, &mut self.trainer);
-        if let Some(learnt) = renewed.into_learnt() {
-            self.trainer = Trainer::resume(settings, learnt, threads)?;
-        }
-        (self.threads, self.process, self.topics) = (threads, std::process::id(), None);
-        Ok(())
-    }
-
-    fn alive(&mut self) -> gibbstream::Result<()> {
-        if self.process == std::process::id() {
-            return Ok(());
-        }
-        self.renew(self.trainer.settings().clone(), self.threads)
-    }
-
-    fn topics(&mut self) -> PyResult<Arc<Topics>> {
-        if self.topics.is_none() {
-            self.alive().or_exception()?;
-            self.topics = self.trainer.topics().map(Arc::new);
-        }
-        self.topics.clone().ok_or_else(nothing_learnt).or_exception()
-    }
-
-    /// Learns from the documents that wait.
-    fn learn(&mut self) -> gibbstream::Result<()> {
-        let started = Instant::now();
-        let documents = std::mem::take(&mut self.run.waiting);
-        let batch = Minibatch::new(&documents, self.run.origin + self.run.taken, self.run.pass);
-        let step = self.trainer.partial_fit(&batch)?;
-        if let Some(open) = &mut self.open {
-            self.trainer.forget(&open.close(&batch));
-        }
-        self.run.taken += documents.len() as u64;
-        if let Some(event) = self.history.last_mut() {
-            event.documents += documents.len() as u64;
-            event.tokens += batch.tokens();
-        }
-        self.records.seconds += started.elapsed().as_secs_f64();
-        self.records.add(Record {
-            update: step.update,
-            documents: step.seen,
-            tokens: self.trainer.tokens(),
-            rho: step.rho,
-            alpha_sum: self.trainer.alpha().unwrap_or_default().iter().sum(),
-            seconds: self.records.seconds,
-        });
-        self.topics = None;
-        Ok(())
-    }
-
-    /// Lends the model as it would be on disk.
-    fn lend<T>(&mut self, work: impl FnOnce(&TopicModel) -> gibbstream::Result<T>) -> gibbstream::Result<T> {
-        self.alive()?;
-        let (settings, tokenizer) = (self.trainer.settings().clone(), self.tokenizer.clone());
-        let (vocabulary, history) = (self.vocabulary.clone(), self.history.clone());
-        let open = self.open.as_ref().map(|open| open.state().clone());
-        let lent = self.trainer.lend_learnt(|learnt| {
-            let model = TopicModel { settings, learnt, vocabulary, tokenizer, history, open };
-            let result = work(&model);
-            (model.learnt, result)
-        });
-        lent.unwrap_or_else(|| Err(nothing_learnt()))
-    }
-}
-
-fn nothing_learnt() -> Error {
-    Error::setting("model", "nothing has been learnt yet", "call fit or partial_fit first")
 }
 
 impl Model {
@@ -238,16 +74,13 @@ impl Model {
         Ok(pool)
     }
 
-    /// The parameters to use, and the words they belong to.
-    pub fn parameters(&self, py: Python<'_>) -> PyResult<(Arc<Topics>, Vocabulary)> {
-        self.with(py, |state| Ok((state.topics()?, state.vocabulary.clone())))
+    fn parameters(&self, py: Python<'_>) -> PyResult<Arc<Parameters>> {
+        self.with(py, |state| state.parameters().or_exception())
     }
 
-    fn restored(model: TopicModel, threads: usize) -> gibbstream::Result<Self> {
-        let TopicModel { settings, learnt, vocabulary, tokenizer, history, open } = model;
-        let trainer = Trainer::resume(settings, learnt, threads)?;
-        let open = open.map(|open| OpenVocabulary::resume(&vocabulary, open));
-        Ok(Self::new(State { open, history, ..State::new(trainer, threads, vocabulary, tokenizer) }))
+    /// What was learnt, and the words it is about.
+    pub fn parameters_and_words(&self, py: Python<'_>) -> PyResult<(Arc<Parameters>, Vocabulary)> {
+        self.with(py, |state| Ok((state.parameters().or_exception()?, state.vocabulary.clone())))
     }
 }
 
@@ -280,7 +113,7 @@ impl Model {
     fn load(_kind: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<Self> {
         released(py, || {
             let (model, _) = load(&path).or_exception()?;
-            Self::restored(model, threads).or_exception()
+            State::restored(model, threads).map(Self::new).or_exception()
         })
     }
 
@@ -289,7 +122,7 @@ impl Model {
     fn from_bytes(_kind: &Bound<'_, PyType>, py: Python<'_>, bytes: &[u8], threads: usize) -> PyResult<Self> {
         released(py, || {
             let (model, _) = parse(Path::new("pickled model"), bytes).or_exception()?;
-            Self::restored(model, threads).or_exception()
+            State::restored(model, threads).map(Self::new).or_exception()
         })
     }
 
@@ -331,26 +164,12 @@ impl Model {
 
     /// Begins to learn; `action` goes into the history. Calls of the same kind are one entry.
     fn begin(&self, py: Python<'_>, action: String) -> PyResult<()> {
-        self.with(py, |state| {
-            state.alive().or_exception()?;
-            state.run = Run { origin: state.trainer.clock().seen, ..Run::default() };
-            if state.history.last().is_none_or(|event| event.action != action) {
-                state.history.push(Event {
-                    version: env!("CARGO_PKG_VERSION").to_owned(),
-                    action,
-                    inputs: vec!["python".to_owned()],
-                    documents: 0,
-                    tokens: 0,
-                    changes: Vec::new(),
-                });
-            }
-            Ok(())
-        })
+        self.with(py, |state| state.begin(action).or_exception())
     }
 
     fn begin_pass(&self, py: Python<'_>, pass: u64) -> PyResult<()> {
         self.with(py, |state| {
-            (state.run.pass, state.run.taken) = (pass, 0);
+            state.begin_pass(pass);
             Ok(())
         })
     }
@@ -367,32 +186,25 @@ impl Model {
         close: bool,
     ) -> PyResult<usize> {
         let rows = source.rows()?;
-        self.with(py, |state| {
-            let result = learn(state, &rows, start, minibatches, close);
-            if result.is_err() {
-                state.run.waiting.clear();
-            }
-            result
-        })
+        self.with(py, |state| state.learn(&rows, start, minibatches, close))
     }
 
-    /// Writes the topic mixtures of all rows into `out`.
-    #[pyo3(signature = (source, sweeps, seed, threads, out))]
-    fn transform(
+    /// The topic mixtures of all rows, one after the other; of topics that have been met.
+    fn transform<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         source: Source<'_>,
         sweeps: usize,
         seed: u64,
         threads: usize,
-        mut out: PyReadwriteArray2<'_, f64>,
-    ) -> PyResult<()> {
-        let (rows, out) = (source.rows()?, out.as_slice_mut()?);
-        let (topics, _) = self.parameters(py)?;
-        released(py, || {
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let rows = source.rows()?;
+        let parameters = self.parameters(py)?;
+        let mixtures = released(py, || {
             let pool = self.pool(threads).or_exception()?;
-            inference::transform(&topics, &rows, sweeps, seed, &pool, out)
-        })
+            inference::transform(&parameters, &rows, sweeps, seed, &pool)
+        })?;
+        mixtures.into_pyarray(py).reshape([rows.len(), parameters.met()])
     }
 
     /// log p of every row, estimated.
@@ -403,9 +215,9 @@ impl Model {
         scoring: inference::Scoring,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let rows = source.rows()?;
-        let topics = self.parameters(py)?.0;
+        let parameters = self.parameters(py)?;
         let counts = self.word_counts(py)?;
-        let values = released(py, || inference::log_likelihood(&topics, counts, &rows, &scoring))?;
+        let values = released(py, || inference::log_likelihood(&parameters.topics, counts, &rows, &scoring))?;
         Ok(values.into_pyarray(py))
     }
 
@@ -419,7 +231,7 @@ impl Model {
         completion: bool,
     ) -> PyResult<String> {
         let rows = source.rows()?;
-        let topics = self.parameters(py)?.0;
+        let parameters = self.parameters(py)?;
         let counts = self.word_counts(py)?;
         let log_topics = if elbo {
             Some(self.with(py, |state| state.lend(|model| Ok(model.log_topics())).or_exception())?)
@@ -429,38 +241,60 @@ impl Model {
         let (hash, name) =
             (self.hash(py)?, self.with(py, |state| Ok(state.trainer.settings().name.clone()))?);
         released(py, || {
-            let parts = inference::Parts { topics: &topics, log_topics: log_topics.as_ref(), completion };
+            let (topics, log_topics) = (&parameters.topics, log_topics.as_ref());
+            let parts = inference::Parts { topics, log_topics, completion };
             inference::evaluate(&parts, counts, &rows, &scoring, &hash, &name)
         })
     }
 
     /// Expected tokens of every word in every topic, `topics x words`; not to be written to.
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (topics, _) = self.parameters(py)?;
+        let parameters = self.parameters(py)?;
         let kept = || self.components.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, array)) = kept().as_ref().filter(|(of, _)| Arc::ptr_eq(of, &topics)) {
+        if let Some((_, array)) = kept().as_ref().filter(|(of, _)| Arc::ptr_eq(of, &parameters)) {
             return Ok(array.bind(py).clone());
         }
         let tokens = self.tokens(py)? as f64;
-        let masses: Vec<f64> = self.topic_shares(py)?.iter().map(|share| share * tokens).collect();
-        let array = topic_rows(py, &topics, &masses)?;
+        let masses: Vec<f64> = parameters.shares.iter().map(|share| share * tokens).collect();
+        let array = topic_rows(py, &parameters.topics, &masses)?;
         array.call_method1("setflags", (false,))?;
-        *kept() = Some((topics, array.clone().unbind()));
+        *kept() = Some((parameters, array.clone().unbind()));
         Ok(array)
     }
 
     /// Probabilities of every word in every topic, `topics x words`.
     fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (topics, _) = self.parameters(py)?;
-        topic_rows(py, &topics, &vec![1.0; topics.topics()])
+        let parameters = self.parameters(py)?;
+        topic_rows(py, &parameters.topics, &vec![1.0; parameters.met()])
     }
 
     fn alpha<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(self.parameters(py)?.0.alpha.clone().into_pyarray(py))
+        let parameters = self.parameters(py)?;
+        Ok(parameters.topics.alpha[..parameters.met()].to_vec().into_pyarray(py))
     }
 
     fn shares<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(self.topic_shares(py)?.into_pyarray(py))
+        Ok(self.parameters(py)?.shares.clone().into_pyarray(py))
+    }
+
+    /// Number of topics with more than a thousandth of all tokens.
+    fn topics_used(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |state| Ok(topics_used(&state.trainer.topic_tokens())))
+    }
+
+    /// Where the number of topics is open, how many were ever created.
+    fn topics_created(&self, py: Python<'_>) -> PyResult<u64> {
+        self.of_sticks(py, |sticks| sticks.created)
+    }
+
+    /// Where the number of topics is open, the number of each in the order of creation.
+    fn topic_ids(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+        self.of_sticks(py, |sticks| sticks.ids.clone())
+    }
+
+    /// Where the number of topics is open, the share that is left for those not met yet.
+    fn remainder(&self, py: Python<'_>) -> PyResult<f64> {
+        self.of_sticks(py, |sticks| sticks.remainder)
     }
 
     /// The best words of every topic, each with its number, its spelling and its probability.
@@ -470,10 +304,9 @@ impl Model {
         words: usize,
         relevance: f64,
     ) -> PyResult<Vec<Vec<(u32, String, f64)>>> {
-        let (topics, vocabulary) = self.parameters(py)?;
-        let shares = self.topic_shares(py)?;
+        let (parameters, vocabulary) = self.parameters_and_words(py)?;
         released(py, || {
-            let summaries = summarise(&topics, &shares, words, relevance);
+            let summaries = summarise(&parameters.topics, &parameters.shares, words, relevance);
             let word = |&(word, weight): &(u32, f64)| (word, vocabulary.word(word).to_owned(), weight);
             Ok(summaries.iter().map(|topic| topic.words.iter().map(word).collect()).collect())
         })
@@ -490,17 +323,7 @@ impl Model {
 
     /// Gives the words other names.
     fn rename(&self, py: Python<'_>, words: Vec<String>) -> PyResult<()> {
-        self.with(py, |state| {
-            let vocabulary = Vocabulary::new(words).or_exception()?;
-            if vocabulary.len() != state.vocabulary.len() || state.open.is_some() {
-                let known = state.vocabulary.len();
-                let problem = format!("{} names for {known} words", vocabulary.len());
-                return Err(Error::setting("vocabulary", problem, "give one name for each column of X"))
-                    .or_exception();
-            }
-            state.vocabulary = vocabulary;
-            Ok(())
-        })
+        self.with(py, |state| state.rename(words).or_exception())
     }
 
     /// The kind of model: `lda` or `hdp`.
@@ -533,20 +356,17 @@ impl Model {
     }
 
     /// Records of minibatches.
-    fn records(&self, py: Python<'_>) -> PyResult<Vec<PlainRecord>> {
-        self.with(py, |state| Ok(state.records.all().map(PlainRecord::from).collect()))
+    fn records(&self, py: Python<'_>) -> PyResult<Vec<Record>> {
+        self.with(py, |state| Ok(state.records.all().copied().collect()))
     }
 
-    fn last_record(&self, py: Python<'_>) -> PyResult<Option<PlainRecord>> {
-        self.with(py, |state| Ok(state.records.last.as_ref().map(PlainRecord::from)))
+    fn last_record(&self, py: Python<'_>) -> PyResult<Option<Record>> {
+        self.with(py, |state| Ok(state.records.last))
     }
 
-    fn restore_records(&self, py: Python<'_>, records: Vec<PlainRecord>) -> PyResult<()> {
+    fn restore_records(&self, py: Python<'_>, records: Vec<Record>) -> PyResult<()> {
         self.with(py, |state| {
-            for (update, documents, tokens, rho, alpha_sum, seconds) in records {
-                state.records.add(Record { update, documents, tokens, rho, alpha_sum, seconds });
-                state.records.seconds = seconds;
-            }
+            records.into_iter().for_each(|record| state.records.add(record));
             Ok(())
         })
     }
@@ -563,10 +383,8 @@ impl Model {
 }
 
 impl Model {
-    fn topic_shares(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
-        self.with(py, |state| {
-            state.lend(|model| Ok(shares(&model.learnt.state.counts.topic_tokens()))).or_exception()
-        })
+    fn of_sticks<T: Send>(&self, py: Python<'_>, read: impl FnOnce(&Sticks) -> T + Send) -> PyResult<T> {
+        self.with(py, |state| state.sticks().map(read).or_exception())
     }
 
     /// Calls `work` with the tokens of every text, as numbers of words.
@@ -590,45 +408,17 @@ impl Model {
     }
 }
 
-fn learn(
-    state: &mut State,
-    rows: &Rows<'_>,
-    start: usize,
-    minibatches: Option<u64>,
-    close: bool,
-) -> PyResult<usize> {
-    let settings = state.trainer.settings();
-    let full = if settings.method.whole_corpus { usize::MAX } else { settings.batch };
-    let (mut row, mut left) = (start, minibatches.unwrap_or(u64::MAX));
-    let (mut space, mut signals) = (Vec::new(), Signals::new());
-    while left > 0 {
-        while row < rows.len() && state.run.waiting.len() < full {
-            let document = rows.document(row, &mut space).or_exception()?;
-            state.run.waiting.push(document);
-            row += 1;
-        }
-        let ready = state.run.waiting.len() == full || (close && !state.run.waiting.is_empty());
-        if !ready {
-            break;
-        }
-        state.learn().or_exception()?;
-        left -= 1;
-        signals.check()?;
-    }
-    Ok(row)
-}
-
-/// Topics as rows, each multiplied by its mass.
+/// As many topics as there are masses, as rows, each multiplied by its mass.
 fn topic_rows<'py>(py: Python<'py>, topics: &Topics, masses: &[f64]) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let (count, words) = (topics.topics(), topics.vocabulary());
+    let (columns, words) = (topics.topics(), topics.vocabulary());
     let values = released(py, || {
-        let mut values = vec![0.0; count * words];
-        for (word, row) in topics.beta.chunks_exact(count).enumerate() {
+        let mut values = vec![0.0; masses.len() * words];
+        for (word, row) in topics.beta.chunks_exact(columns).enumerate() {
             for (k, (probability, mass)) in row.iter().zip(masses).enumerate() {
                 values[k * words + word] = probability * mass;
             }
         }
         Ok(values)
     })?;
-    values.into_pyarray(py).reshape([count, words])
+    values.into_pyarray(py).reshape([masses.len(), words])
 }

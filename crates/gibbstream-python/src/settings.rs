@@ -4,6 +4,8 @@ use crate::error::OrException;
 use gibbstream::Error;
 use gibbstream::method::Method;
 use gibbstream::method_changes::{MethodChanges, Parts, parse_alpha, parse_averaging, parse_step};
+use gibbstream::model::hdp::HdpSettings;
+use gibbstream::model::sticks::PiRule;
 use gibbstream::model::topic_rule::{Population, TopicRule};
 use gibbstream::random::Seed;
 use gibbstream::schedule::StepSize;
@@ -13,16 +15,27 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The names of all methods.
+/// The kind of model whose number of topics is open, as the program's `--model` names it.
+const HDP: &str = "hdp";
+
+/// What a parameter that counts something must be.
+const WHOLE: &str = "a whole number from 0 on";
+
+/// The names of all methods for a kind of model.
 #[pyfunction]
-pub fn method_names() -> Vec<&'static str> {
-    Method::NAMED.iter().map(|named| named.name).collect()
+pub fn method_names(model: &str) -> Vec<&'static str> {
+    let methods = if model == HDP { Method::NAMED_FOR_HDP } else { Method::NAMED };
+    methods.iter().map(|named| named.name).collect()
 }
 
 /// Passes over the documents that a method makes if nothing else is asked for.
 #[pyfunction]
-pub fn usual_passes(method: &str) -> PyResult<u64> {
-    Ok(Method::named(method).or_exception()?.usual_passes())
+pub fn usual_passes(model: &str, method: &str) -> PyResult<u64> {
+    Ok(named(model == HDP, method).or_exception()?.usual_passes())
+}
+
+fn named(open: bool, name: &str) -> gibbstream::Result<Method> {
+    if open { Method::named_for_hdp(name) } else { Method::named(name) }
 }
 
 /// Settings from parameters by name. `documents` is the size of the corpus, if it is known, for methods that ask.
@@ -32,7 +45,7 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
     let text = |rule: &'static str| of(rule).get::<String>("a text");
     let changes = MethodChanges {
         paper: false,
-        sweeps: of("sweeps").get("a whole number from 0 on")?,
+        sweeps: of("sweeps").get(WHOLE)?,
         kappa: of("kappa").get("a number")?,
         offset: of("offset").get("a number")?,
         tau: of("tau").get("a number")?,
@@ -47,33 +60,56 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
         window: text("window")?,
         start: text("start")?,
         topic_prior: of("topic_prior").get("a number")?,
-        total_docs: of("total_docs").get("a whole number from 0 on")?,
+        total_docs: of("total_docs").get(WHOLE)?,
     };
-    let mut method = changes.apply(Method::named(&name).or_exception()?).or_exception()?;
+    let open = of("model").required::<String>("the kind of a model")? == HDP;
+    let method = named(open, &name).or_exception()?;
+    let mut method =
+        if open { changes.apply_for_hdp(method) } else { changes.apply(method) }.or_exception()?;
     if let Some(documents) = documents {
         method = method.with_population(documents as f64);
     }
     let settings = Settings {
         name,
         method,
-        topics: of("n_components").required("a whole number from 0 on")?,
+        topics: of(if open { "initial_topics" } else { "n_components" }).required(WHOLE)?,
         vocabulary: words,
-        batch: of("batch").required("a whole number from 0 on")?,
-        seed: Seed(of("seed").required("a whole number from 0 on")?),
-        hdp: None,
+        batch: of("batch").required(WHOLE)?,
+        seed: Seed(of("seed").required(WHOLE)?),
+        hdp: if open { Some(hdp_settings(of)?) } else { None },
     };
     settings.validate().or_exception()?;
     Ok(settings)
 }
 
+fn hdp_settings<'a, 'py: 'a>(of: impl Fn(&'static str) -> Parameter<'a, 'py>) -> PyResult<HdpSettings> {
+    Ok(HdpSettings {
+        max_topics: of("max_topics").required(WHOLE)?,
+        doc_concentration: of("doc_concentration").required("a number")?,
+        top_concentration: of("top_concentration").required("a number")?,
+        min_remainder: of("min_remainder").required("a number")?,
+        pi: PiRule::named(&of("pi").required::<String>("a text")?).or_exception()?,
+    })
+}
+
 /// The parameters that ask for these settings: what differs from the method of that name.
 pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("n_components", settings.topics)?;
+    match &settings.hdp {
+        None => dict.set_item("n_components", settings.topics)?,
+        Some(hdp) => {
+            dict.set_item("initial_topics", settings.topics)?;
+            dict.set_item("max_topics", hdp.max_topics)?;
+            dict.set_item("doc_concentration", hdp.doc_concentration)?;
+            dict.set_item("top_concentration", hdp.top_concentration)?;
+            dict.set_item("min_remainder", hdp.min_remainder)?;
+            dict.set_item("pi", hdp.pi.name())?;
+        }
+    }
     dict.set_item("method", &settings.name)?;
     dict.set_item("batch", settings.batch)?;
     dict.set_item("seed", settings.seed.0)?;
-    let own = Method::named(&settings.name).or_exception()?;
+    let own = named(settings.hdp.is_some(), &settings.name).or_exception()?;
     let (method, usual) = (Parts::from(&settings.method), Parts::from(&own));
     if method.sweeps != usual.sweeps {
         dict.set_item("sweeps", method.sweeps)?;

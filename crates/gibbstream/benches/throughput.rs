@@ -103,7 +103,7 @@ fn new_documents(trainer: &Trainer, documents: &[Document]) -> Outcome<()> {
     score?;
     report("evaluate/smc,K=128,particles=20", 200.0, seconds, "documents")?;
     let batch = Minibatch::new(&documents[..1_000], 0, 0);
-    let inference = MixtureInference { sweeps: 100, seed: Seed(0) };
+    let inference = MixtureInference { sweeps: 100, seed: Seed(0), details: false };
     let (_, seconds) = timed(|| inference.infer(&topics, &batch));
     report("infer/K=128,sweeps=100", 1_000.0, seconds, "documents")
 }

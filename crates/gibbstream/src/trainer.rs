@@ -76,8 +76,10 @@ impl Settings {
     pub fn check_continues(&self, before: &Self) -> Result<()> {
         let refuse = |flag: &str, problem: String, advice: &str| Err(Error::setting(flag, problem, advice));
         if self.topics != before.topics {
-            let problem = format!("the model has {} topics, not {}", before.topics, self.topics);
-            return refuse("--topics", problem, "leave it out, or train a new model");
+            let (flag, began) =
+                if self.hdp.is_some() { ("--initial-topics", "began with") } else { ("--topics", "has") };
+            let problem = format!("the model {began} {} topics, not {}", before.topics, self.topics);
+            return refuse(flag, problem, "leave it out, or train a new model");
         }
         let (old, new) = (&before.method, &self.method);
         if old.averaging.is_on() != new.averaging.is_on() {

@@ -45,17 +45,17 @@ fn widest() -> Width {
     Width::Base
 }
 
-/// Asks for eight numbers that will be used soon. A loop over one row asks for the next row as it goes: rows lie far
+/// Asks for a line of numbers that will be used soon. A loop over one row asks for the next row as it goes: rows lie far
 /// apart, and the processor, which foresees only what follows in the same page, would wait at the start of each.
 #[inline(always)]
-pub(crate) fn prefetch(line: &[f64; 8]) {
+pub(crate) fn prefetch<T>(line: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         #[allow(unsafe_code, reason = "a hint, which changes nothing")]
         // SAFETY: the address is that of a reference, and prefetching never faults.
         unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(line).cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

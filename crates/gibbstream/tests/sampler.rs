@@ -405,7 +405,7 @@ fn mixtures_have_the_exact_posterior_moments() {
     let weights: Vec<f64> = (0..3).map(|k| topics.alpha[k] * topics.row(2)[k]).collect();
     let (mut means, mut squares) = (vec![Vec::new(); 3], vec![Vec::new(); 3]);
     for seed in 0..400 {
-        let inference = MixtureInference { sweeps: 60, seed: Seed(seed) };
+        let inference = MixtureInference { sweeps: 60, seed: Seed(seed), details: true };
         let mixture = &inference.infer(&topics, &copies(&tokens, 1, 0))[0];
         assert!((mixture.theta.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let one = &inference.infer(&topics, &copies(&[2], 1, 0))[0];

@@ -25,7 +25,7 @@ pub struct HdpArgs {
     min_remainder: Option<f64>,
     /// Weights of topics: constrained (they and the remainder add up to 1), or literal (as in the paper) [default:
     /// constrained]
-    #[arg(long, value_name = "RULE", value_parser = ["constrained", "literal"], hide_possible_values = true)]
+    #[arg(long, value_name = "RULE", value_parser = PiRule::NAMES, hide_possible_values = true)]
     pi: Option<String>,
 }
 
@@ -40,18 +40,14 @@ impl HdpArgs {
     }
 
     /// What was asked for, and `before` for everything else.
-    pub fn changed(&self, before: HdpSettings) -> HdpSettings {
-        HdpSettings {
+    pub fn changed(&self, before: HdpSettings) -> Result<HdpSettings> {
+        Ok(HdpSettings {
             max_topics: self.max_topics.unwrap_or(before.max_topics),
             doc_concentration: self.doc_concentration.unwrap_or(before.doc_concentration),
             top_concentration: self.top_concentration.unwrap_or(before.top_concentration),
             min_remainder: self.min_remainder.unwrap_or(before.min_remainder),
-            pi: match self.pi.as_deref() {
-                None => before.pi,
-                Some("literal") => PiRule::Literal,
-                Some(_) => PiRule::Constrained,
-            },
-        }
+            pi: self.pi.as_deref().map_or(Ok(before.pi), PiRule::named)?,
+        })
     }
 
     /// Refuses flags that have no meaning for a model with a given number of topics.

@@ -264,7 +264,7 @@ impl TrainArgs {
             vocabulary: 1,
             batch: self.batch,
             seed: general.seed,
-            hdp: open.then(|| self.hdp.changed(HdpSettings::default())),
+            hdp: open.then(|| self.hdp.changed(HdpSettings::default())).transpose()?,
         })
     }
 
@@ -298,7 +298,7 @@ impl TrainArgs {
             );
         }
         match &mut settings.hdp {
-            Some(hdp) => *hdp = self.hdp.changed(*hdp),
+            Some(hdp) => *hdp = self.hdp.changed(*hdp)?,
             None => HdpArgs::refuse_all(given)?,
         }
         settings.topics = self.topics.unwrap_or(settings.topics);

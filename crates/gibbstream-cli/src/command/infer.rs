@@ -96,7 +96,9 @@ pub fn run(
         lines.header()?;
     }
     output.progress.start("inferring", "documents", inputs.expected_documents());
-    each_mixture(&model, &inputs, args.sweeps, general, interrupt, |inferred| match inferred {
+    let details = args.tokens || args.uncertainty;
+    let inference = MixtureInference { sweeps: args.sweeps, seed: general.seed, details };
+    each_mixture(&model, &inputs, inference, general.threads, interrupt, |inferred| match inferred {
         Inferred::Document(index, document, mixture) => {
             output.progress.advance(index + 1, || (String::new(), json!({})));
             if csv { lines.csv(index, document, mixture) } else { lines.json(index, document, mixture) }
@@ -120,21 +122,19 @@ pub enum Inferred<'a> {
 pub fn each_mixture(
     model: &TopicModel,
     inputs: &ResolvedInputs,
-    sweeps: usize,
-    general: &General,
+    inference: MixtureInference,
+    threads: usize,
     interrupt: &Interrupt,
     mut each: impl FnMut(Inferred<'_>) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    if sweeps < 2 {
+    if inference.sweeps < 2 {
         let problem = "one half of the sweeps is kept, so there must be two at least";
         return Err(Error::setting("--sweeps", problem, "use for example 100").into());
     }
-    let threads = general.threads;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Error::setting("--threads", format!("cannot start {threads} threads: {error}"), "ask for fewer")
     })?;
     let topics = model.topics();
-    let inference = MixtureInference { sweeps, seed: general.seed };
     let mut feed = Feed::start(inputs.documents(&model.vocabulary), 2 * TOGETHER)?;
     let mut index = 0;
     loop {

@@ -8,6 +8,7 @@ use crate::args::input::{ReadingArgs, report_bad};
 use crate::interrupt::Interrupt;
 use crate::output::{FAINT, Output, STRONG, WORDS, fit};
 use gibbstream::Error;
+use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::model_file::TopicModel;
 use gibbstream::summary::{shares, summarise};
 use serde::Serialize;
@@ -143,7 +144,9 @@ fn typical_documents(
     let inputs = args.reading.with(args.documents.clone(), tokenizer_of(model))?.resolve()?;
     let mut best: Vec<Vec<Example>> = vec![Vec::new(); model.learnt.state.counts.topics()];
     output.progress.start("reading", "documents", inputs.expected_documents());
-    each_mixture(model, &inputs, model.settings.method.sweeps.max(2), general, interrupt, |inferred| {
+    let sweeps = model.settings.method.sweeps.max(2);
+    let inference = MixtureInference { sweeps, seed: general.seed, details: false };
+    each_mixture(model, &inputs, inference, general.threads, interrupt, |inferred| {
         let Inferred::Document(index, document, mixture) = inferred else { return Ok(()) };
         output.progress.advance(index + 1, || (String::new(), json!({})));
         for (best, &weight) in best.iter_mut().zip(&mixture.theta) {

@@ -65,6 +65,13 @@ impl TopicRows {
         }
         Self { rows }
     }
+
+    /// The first so many alone: what a model with an open number of topics has in its last row is not a topic.
+    #[must_use]
+    pub fn keep_first(mut self, topics: usize) -> Self {
+        self.rows.truncate(topics);
+        self
+    }
 }
 
 /// Pairs the topics of two models so that the sum of distances is least. Where one model has more topics, some of

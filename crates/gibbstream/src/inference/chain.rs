@@ -263,6 +263,27 @@ impl Chain {
         }
     }
 
+    /// Adds the expected tokens of every topic, a mean over the sweeps kept by [`Self::keep`].
+    pub fn add_expected_counts(&self, view: &TopicView, out: &mut [f64]) {
+        let Self { slots, kept, .. } = self;
+        let (blocks, share) = (kept.blocks, 1.0 / kept.sweeps.max(1) as f64);
+        // Topics in use have counts of their own, and all have a part of the prior.
+        let mut present = vec![0.0; blocks * WIDTH];
+        let mut prior = vec![0.0; view.topics()];
+        for (row, &word) in slots.words.iter().enumerate() {
+            let place = row * blocks..(row + 1) * blocks;
+            let (weights, shares) = (&slots.weights[place.clone()], &kept.shares[place]);
+            add_products(weights.as_flattened(), shares.as_flattened(), &mut present);
+            view.add_relative(word, kept.gains[row], &mut prior);
+        }
+        for (&topic, count) in slots.topics.iter().zip(present) {
+            out[topic as usize] += share * count;
+        }
+        for ((out, prior), alpha) in out.iter_mut().zip(prior).zip(view.alpha()) {
+            *out += share * alpha * prior;
+        }
+    }
+
     /// Keeps the topics of the present state themselves.
     pub fn keep_counts(&mut self) {
         self.keep_one_more(false);
@@ -508,6 +529,15 @@ impl Kept {
             self.blocks = blocks;
         }
     }
+}
+
+/// Adds the products of two rows.
+fn add_products(a: &[f32], b: &[f32], out: &mut [f64]) {
+    vectorised!((a: &[f32] = a, b: &[f32] = b, out: &mut [f64] = out) -> () {
+        for ((a, b), out) in a.iter().zip(b).zip(out) {
+            *out += f64::from(*a) * f64::from(*b);
+        }
+    });
 }
 
 /// The relative mass of a word with one token taken out of a slot, without cancellation.

@@ -1,12 +1,14 @@
 //! Topic mixtures of new documents: `E[theta | document]` by local Gibbs sampling, topics fixed.
 
 use super::chain::Chain;
-use super::gibbs::starting_topics;
-use crate::corpus::Minibatch;
+use crate::corpus::{Entry, Minibatch};
 use crate::model::lda::Topics;
 use crate::model::view::TopicView;
 use crate::random::{Purpose, Seed, Stream};
 use rayon::prelude::*;
+
+/// Documents that a thread takes at a time: each time it begins with empty buffers, which must grow first.
+const DOCUMENTS_PER_TASK: usize = 16;
 
 /// How mixtures are inferred. The random stream of a document is keyed by its content, so the same document
 /// always gets the same mixture, alone or in company.
@@ -16,6 +18,8 @@ pub struct MixtureInference {
     pub sweeps: usize,
     /// Seed of the random streams.
     pub seed: Seed,
+    /// Whether more than the proportions is asked for; they are the same with and without.
+    pub details: bool,
 }
 
 /// The topic mixture of one document.
@@ -23,9 +27,9 @@ pub struct MixtureInference {
 pub struct Mixture {
     /// Posterior mean of the topic proportions; sums to 1.
     pub theta: Vec<f64>,
-    /// Posterior standard deviation of each proportion.
+    /// Posterior standard deviation of each proportion; nothing without details.
     pub spread: Vec<f64>,
-    /// (word id, topic) of every token in the last sweep, by word.
+    /// (word id, topic) of every token in the last sweep, by word; nothing without details.
     pub token_topics: Vec<(u32, u32)>,
 }
 
@@ -36,7 +40,7 @@ impl MixtureInference {
         topics.view(batch, &mut view);
         (0..batch.len())
             .into_par_iter()
-            .with_max_len(1)
+            .with_max_len(DOCUMENTS_PER_TASK)
             .map_init(Chain::default, |chain, index| self.document(&view, batch, index, chain))
             .collect()
     }
@@ -44,48 +48,91 @@ impl MixtureInference {
     fn document(&self, view: &TopicView, batch: &Minibatch, index: usize, chain: &mut Chain) -> Mixture {
         let document = batch.document(index);
         let mut random = self.seed.stream(Purpose::Mixture, [batch.content_key(index), 0]);
-        chain.reset(view, document.iter().map(|entry| entry.word));
-        chain.load(view, starting_topics(view, document, &mut random));
+        start(view, document, chain, &mut random);
         let burn_in = self.sweeps / 2;
-        for _ in 0..burn_in {
+        for sweep in 0..burn_in {
             chain.sweep(view, &mut random);
-            chain.compact();
+            // Topics leave quickly at first and slowly later.
+            if sweep.is_power_of_two() {
+                chain.compact();
+            }
         }
-        let moments = moments(view, chain, self.sweeps - burn_in, &mut random);
-        let mut token_topics: Vec<(u32, u32)> = chain
-            .tokens()
-            .map(|(row, topic)| (batch.words()[document[row as usize].word as usize], topic))
-            .collect();
-        token_topics.sort_unstable();
-        Mixture { token_topics, ..moments }
+        let mut counts = self.details.then(|| CountMoments::new(view.topics()));
+        for _ in burn_in..self.sweeps {
+            chain.sweep(view, &mut random);
+            chain.keep(view);
+            counts.iter_mut().for_each(|counts| counts.add(chain));
+        }
+        let theta = theta(view, chain);
+        match counts {
+            None => Mixture { theta, ..Mixture::default() },
+            Some(counts) => Mixture {
+                theta,
+                spread: counts.spread(view, chain.len()),
+                token_topics: token_topics(batch, document, chain),
+            },
+        }
     }
 }
 
-/// Given the topics of the tokens, theta is Dirichlet(alpha + counts): mean and variance of each sweep's
-/// Dirichlet are known, so the spread is the mean of variances plus the variance of means.
-fn moments(view: &TopicView, chain: &mut Chain, kept: usize, random: &mut Stream) -> Mixture {
-    let topics = view.topics();
-    let total = view.alpha_sum() + chain.len() as f64;
-    // Per topic: sum over sweeps of the count, and of its square.
-    let mut counts = vec![(0.0, 0.0); topics];
-    for _ in 0..kept {
-        chain.sweep(view, random);
+/// Draws each token given those before it. That is nearer to where the chain ends than topics drawn by words alone, and
+/// among fewer topics, so the first sweeps take no longer than the others.
+fn start(view: &TopicView, document: &[Entry], chain: &mut Chain, random: &mut Stream) {
+    document.iter().for_each(|entry| view.prefetch_relative(entry.word));
+    chain.reset(view, document.iter().map(|entry| entry.word));
+    for (row, entry) in document.iter().enumerate() {
+        (0..entry.count).for_each(|_| chain.push(view, row as u32, random));
+    }
+}
+
+/// The mean of theta over the kept sweeps: Dirichlet(alpha + counts), where each token counts for topics by the
+/// probabilities that it has given all the others.
+fn theta(view: &TopicView, chain: &Chain) -> Vec<f64> {
+    let mut theta = view.alpha().to_vec();
+    chain.add_expected_counts(view, &mut theta);
+    let whole: f64 = theta.iter().sum();
+    theta.iter_mut().for_each(|share| *share /= whole);
+    theta
+}
+
+fn token_topics(batch: &Minibatch, document: &[Entry], chain: &Chain) -> Vec<(u32, u32)> {
+    let word = |row: u32| batch.words()[document[row as usize].word as usize];
+    let mut tokens: Vec<(u32, u32)> = chain.tokens().map(|(row, topic)| (word(row), topic)).collect();
+    tokens.sort_unstable();
+    tokens
+}
+
+/// For each topic, sums over sweeps of its tokens and of their square.
+struct CountMoments {
+    sums: Vec<(f64, f64)>,
+    sweeps: f64,
+}
+
+impl CountMoments {
+    fn new(topics: usize) -> Self {
+        Self { sums: vec![(0.0, 0.0); topics], sweeps: 0.0 }
+    }
+
+    fn add(&mut self, chain: &Chain) {
+        self.sweeps += 1.0;
         for (topic, count) in chain.topic_counts() {
-            let (sum, squares) = &mut counts[topic as usize];
+            let (sum, squares) = &mut self.sums[topic as usize];
             *sum += count;
             *squares += count * count;
         }
     }
-    let kept = kept as f64;
-    let (mut theta, mut spread) = (Vec::with_capacity(topics), Vec::with_capacity(topics));
-    for (&alpha, (sum, squares)) in view.alpha().iter().zip(counts) {
-        let mean_count = sum / kept;
-        let mean = (alpha + mean_count) / total;
-        // E[theta^2 | z] = (a + n)(a + n + 1) / (total (total + 1)), averaged over sweeps.
-        let square = (squares / kept + (2.0 * alpha + 1.0) * mean_count + alpha * (alpha + 1.0))
-            / (total * (total + 1.0));
-        theta.push(mean);
-        spread.push((square - mean * mean).max(0.0).sqrt());
+
+    /// Standard deviations of theta: given the topics of the tokens it is Dirichlet, so its variance is the mean of the
+    /// variances of the sweeps' Dirichlets plus the variance of their means.
+    fn spread(&self, view: &TopicView, tokens: usize) -> Vec<f64> {
+        let (sweeps, total) = (self.sweeps, view.alpha_sum() + tokens as f64);
+        let deviation = |(&alpha, &(sum, squares)): (&f64, &(f64, f64))| {
+            let (mean, square) = (sum / sweeps, squares / sweeps);
+            // (alpha + n) (total - alpha - n), averaged over sweeps.
+            let within = (alpha + mean) * (total - alpha) - alpha * mean - square;
+            let between = (square - mean * mean) * sweeps / (sweeps - 1.0).max(1.0);
+            (within / (total + 1.0) + between).max(0.0).sqrt() / total
+        };
+        view.alpha().iter().zip(&self.sums).map(deviation).collect()
     }
-    Mixture { theta, spread, token_topics: Vec::new() }
 }

@@ -117,7 +117,7 @@ impl Hdp {
         let gone = sticks.created as usize - known;
         let BirthRule { on_trial: at_first, always_on_trial, .. } = self.births;
         let places = at_first.saturating_sub(gone).max(always_on_trial).max(known - on_trial);
-        places.saturating_sub(on_trial).min(self.settings.max_topics - known)
+        places.saturating_sub(on_trial).min(self.settings.max_topics.saturating_sub(known))
     }
 
     /// Adds columns and sticks for those who are born. Each takes the fraction Beta(1, c) of what is left. What the

@@ -257,6 +257,19 @@ impl TopicView {
         }
     }
 
+    /// Asks for the relative weights of a word, which lie far from those of others; only in a view for sampling.
+    #[inline]
+    pub(crate) fn prefetch_relative(&self, word: u32) {
+        self.blocks_of(word).iter().for_each(prefetch);
+    }
+
+    /// Adds `gain` times the relative weights of a word in all topics; only in a view for sampling.
+    pub(crate) fn add_relative(&self, word: u32, gain: f64, out: &mut [f64]) {
+        vectorised!((row: &[f32] = self.blocks_of(word).as_flattened(), gain: f64 = gain, out: &mut [f64] = out) -> () {
+            out.iter_mut().zip(row).for_each(|(out, &weight)| *out += gain * f64::from(weight));
+        });
+    }
+
     /// `sum_k alpha_k phi_kw`.
     #[inline]
     pub fn prior_mass(&self, word: u32) -> f64 {
@@ -314,7 +327,7 @@ impl TopicView {
     #[inline]
     pub(crate) fn prefetch_weights(&self, word: u32) {
         let groups = groups(self.topics);
-        self.weight_sums[word as usize * groups..][..groups].as_chunks().0.iter().for_each(prefetch);
+        self.weight_sums[word as usize * groups..][..groups].as_chunks::<LANES>().0.iter().for_each(prefetch);
     }
 
     /// The group of topics at `share` of the whole, how much of the whole comes before it, and `share` of the whole.

@@ -1,0 +1,229 @@
+"""Learning from matrices, corpora and streams, whatever the model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from gibbstream._core import Corpus, Model, usual_passes
+from gibbstream.matrix import row_count, source
+from gibbstream.text import TextCorpus
+from gibbstream.watch import Callback, MinibatchRecord, Watch, settled
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from gibbstream._core import Source
+
+
+class Learner(BaseEstimator):
+    """The part of an estimator that learns.
+
+    A model adds its parameters (as a constructor), and says in ``_knobs`` which of them decide what is learnt.
+    """
+
+    # Names of parameters that go to the compiled part as they are.
+    _knobs: ClassVar[tuple[str, ...]]
+    # The kind of model, as the program's --model names it.
+    _family: ClassVar[str]
+    # The field of a record that settles as the model learns, and what to call it.
+    _settling: ClassVar[tuple[str, str]]
+
+    method: str
+    batch: int
+    passes: int | None
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    callback: Callback | None
+
+    _model: Model
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from all documents, from the beginning.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, TextCorpus, or iterator of these
+            Counts, one row per document. From an iterator, minibatches are cut across the chunks that it gives, and one
+            pass is made.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+
+        Ctrl-C ends it after the minibatch at hand: what was learnt until then is kept, and ``KeyboardInterrupt``
+        raised.
+        """
+        del y
+        self._forget()
+        try:
+            passes = self._passes(stream=isinstance(X, Iterator))
+            if isinstance(X, Iterator):
+                self._fit_stream(X)
+            else:
+                rows, count = self._begin(X, "fit")
+                self._learn(rows, count, passes)
+        except Exception:
+            # A model that has learnt from a part is a surprise, unless it was asked for.
+            self._forget()
+            raise
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from further documents; the total number need not be known.
+
+        The documents are cut into minibatches of ``batch``; the last one may be shorter and is learnt from all the
+        same, with less weight in proportion. So chunks of a multiple of ``batch`` documents give, bit for bit, the
+        model that one call of ``fit`` with all documents gives.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, TextCorpus, or iterator of these
+            Counts, one row per document. Words of a corpus are matched by spelling; those that the model does not
+            know are left out.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        del y
+        if isinstance(X, Iterator):
+            for chunk in X:
+                self.partial_fit(chunk)
+            return self
+        rows, count = self._begin(X, "partial_fit")
+        self._learn(rows, count, 1)
+        return self
+
+    def _passes(self, *, stream: bool) -> int:
+        if self.passes is None and stream:
+            return 1
+        passes = usual_passes(self._family, self.method) if self.passes is None else self.passes
+        if passes < 1:
+            raise ValueError("--passes: 0 passes would learn nothing; use at least 1")
+        if passes > 1 and stream:
+            raise ValueError("passes: an iterator can be read once only; give a matrix, or leave passes out")
+        return passes
+
+    def _begin(self, X: Any, action: str) -> tuple[Source, int]:
+        """The rows to learn from and their number, with a model that is ready for them."""
+        fresh = not self._has_model()
+        rows, names, corpus = self._read(X, reset=fresh)
+        count = row_count(rows)
+        if fresh:
+            self._create(rows, names, corpus, count if action == "fit" else None)
+        else:
+            self._model.configure(self._parameters(), self._threads(), None)
+        if isinstance(rows, Corpus):
+            rows = self._model.number(rows)
+        self._model.begin(action)
+        return rows, count
+
+    def _create(self, rows: Source, names: Sequence[str] | None, corpus: Corpus | None, documents: int | None) -> None:
+        width = rows.width if isinstance(rows, Corpus) else rows[-1]
+        self.seed_ = self._draw_seed()
+        self._model = Model(self._parameters(), int(width), self._threads(), documents, names, corpus)
+
+    def _learn(self, rows: Source, count: int, passes: int) -> None:
+        """All minibatches of some passes; the last one of a pass may be short."""
+        with Watch(self, count * passes) as watch:
+            for number in range(passes):
+                self._model.begin_pass(number)
+                if self._learn_rows(rows, watch, close=True):
+                    return
+
+    def _fit_stream(self, chunks: Iterator[Any]) -> None:
+        """Minibatches are full whatever the chunks; what is left over at the end is learnt from too."""
+        rows: Source | None = None
+        with Watch(self, None) as watch:
+            for chunk in chunks:
+                if rows is None:
+                    rows, _ = self._begin(chunk, "fit")
+                    self._model.begin_pass(0)
+                else:
+                    rows = self._further(chunk)
+                if self._learn_rows(rows, watch, close=False):
+                    return
+            if rows is None:
+                raise ValueError("X: the iterator gave nothing; give at least one chunk of documents")
+            self._model.learn(rows, row_count(rows), None, True)
+            watch.stops()
+
+    def _learn_rows(self, rows: Source, watch: Watch, *, close: bool) -> bool:
+        """Learns from all rows; true if the callback wants to stop."""
+        start, count = 0, row_count(rows)
+        while start < count:
+            start = self._model.learn(rows, start, watch.minibatches, close)
+            if watch.stops():
+                return True
+        return False
+
+    def _read(self, X: Any, *, reset: bool) -> tuple[Source, Sequence[str] | None, Corpus | None]:
+        """What the compiled part reads, names of columns if there are any, and the corpus if it is one."""
+        if isinstance(X, TextCorpus):
+            if len(X) == 0:
+                raise ValueError(
+                    f"Found array with 0 sample(s) while a minimum of 1 is required by {type(self).__name__}."
+                )
+            if reset:
+                self.n_features_in_ = X.shape[1]
+                if hasattr(self, "feature_names_in_"):
+                    del self.feature_names_in_
+            return X._corpus, None, X._corpus
+        if isinstance(X, list | tuple) and X and isinstance(X[0], str):
+            raise ValueError("X: these are texts, not counts; wrap them into gibbstream.TextCorpus(texts)")
+        X = self._validated(X, reset=reset)
+        names = getattr(self, "feature_names_in_", None)
+        return source(X), None if names is None else [str(name) for name in names], None
+
+    def _further(self, X: Any) -> Source:
+        """The rows of documents for a model that is there, with its numbers of words."""
+        rows, _, corpus = self._read(X, reset=False)
+        return rows if corpus is None else self._model.number(corpus)
+
+    def _validated(self, X: Any, *, reset: bool = False) -> Any:
+        """A CSR matrix or a dense array of counts, refused as scikit-learn refuses."""
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", accept_large_sparse=True, ensure_non_negative=True, order="C"
+        )
+
+    def _parameters(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in self._knobs} | {"model": self._family, "seed": self.seed_}
+
+    def _draw_seed(self) -> int:
+        state = self.random_state
+        if isinstance(state, int | np.integer):
+            if state < 0 or int(state) >= 2**64:
+                raise ValueError(f"random_state: {state} is not a seed; use a number from 0 to 2^64 - 1")
+            return int(state)
+        if state is None:
+            return int.from_bytes(os.urandom(4), "little")
+        return int(check_random_state(state).randint(2**31 - 1))
+
+    def _threads(self) -> int:
+        return int(effective_n_jobs(self.n_jobs))
+
+    def _has_model(self) -> bool:
+        return "_model" in vars(self)
+
+    def _forget(self) -> None:
+        if self._has_model():
+            del self._model
+
+    def _note(self, record: MinibatchRecord) -> str:
+        """What the progress bar says of a model that learns."""
+        field, label = self._settling
+        return f"{label} {settled(record, field):.3g}"
