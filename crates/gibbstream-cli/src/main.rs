@@ -68,6 +68,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Export(args) => command::export::run(&args, &output),
         Command::Inspect(args) => command::inspect::run(&args, &output),
         Command::Synth(args) => command::synth::run(&args, &general, &output),
+        Command::Reproduce(args) => command::reproduce::run(&args, &general, &output, &interrupt),
         Command::Bench(args) => command::bench::run(&args, &general, &output, &interrupt),
         Command::Methods => command::methods::run(&output),
         Command::Completions(args) => command::completions::run(&args, &output),

@@ -60,6 +60,7 @@ pub enum Command {
     Export(command::export::ExportArgs),
     Inspect(command::inspect::InspectArgs),
     Synth(command::synth::SynthArgs),
+    Reproduce(command::reproduce::ReproduceArgs),
     Bench(command::bench::BenchArgs),
     /// List the methods and what each is made of
     Methods,
