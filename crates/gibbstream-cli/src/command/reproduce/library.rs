@@ -89,6 +89,16 @@ impl Library {
         self.shelves.values().find(|shelf| shelf.name == name)
     }
 
+    /// The role of the corpus of that name.
+    pub fn corpus(&self, name: &str) -> Option<Corpus> {
+        self.named(name).map(|shelf| shelf.corpus)
+    }
+
+    /// Topics of experiments that have only one number of them.
+    pub fn reference_topics(&self, name: &str) -> usize {
+        self.corpus(name).map_or(0, |corpus| self.scale.reference_topics(corpus))
+    }
+
     /// What readers of results must know about the corpora.
     pub fn remarks(&self) -> Vec<String> {
         self.shelves.values().filter_map(|shelf| shelf.remark()).collect()

@@ -7,27 +7,35 @@
 mod cells;
 mod claims;
 mod experiments;
+mod figures;
 mod findings;
 mod library;
+mod plot;
 mod run;
 mod scale;
 mod store;
+mod table;
 
 use crate::Outcome;
 use crate::args::General;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, STRONG, count};
+use anyhow::Context;
 use cells::{Task, plan, tasks_of};
-use experiments::{EXPERIMENTS, Experiment, find};
+use experiments::{Corpus, EXPERIMENTS, Experiment, find};
+use figures::drawings;
+use findings::Findings;
 use gibbstream::Error;
 use library::Library;
 use run::{Limits, run_all};
 use scale::Scale;
+use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use store::Store;
+use table::{Page, checks};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -108,7 +116,108 @@ pub fn run(
         store.add(finished)
     })?;
     output.progress.finish();
+    let renderer = Renderer { args, library: &library, store: &store, seed: general.seed.0 };
+    let pages = experiments
+        .iter()
+        .map(|experiment| renderer.render(experiment))
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    if output.json {
+        let scale = args.scale.name();
+        output.print_json(
+            &json!({ "schema": "gibbstream/reproduce/1", "scale": scale, "experiments": pages }),
+        )?;
+    } else {
+        output.print(&pages.iter().map(Rendered::line).collect::<String>())?;
+    }
     Ok(interrupt.received().map_or(Outcome::Done, Outcome::Interrupted))
+}
+
+/// Writes the pages of experiments.
+struct Renderer<'a> {
+    args: &'a ReproduceArgs,
+    library: &'a Library,
+    store: &'a Store,
+    seed: u64,
+}
+
+/// A page that was written.
+#[derive(Serialize)]
+struct Rendered {
+    id: &'static str,
+    title: &'static str,
+    cells: usize,
+    finished: usize,
+    agrees: usize,
+    partly: usize,
+    differs: usize,
+    files: Vec<PathBuf>,
+}
+
+impl Renderer<'_> {
+    fn render(&self, experiment: &'static Experiment) -> anyhow::Result<Rendered> {
+        let tasks = tasks_of(experiment, self.library, self.seed);
+        let findings = Findings {
+            finished: tasks.iter().filter_map(|task| self.store.find(task)).collect(),
+            planned: tasks.iter().map(|task| task.cell.clone()).collect(),
+        };
+        let drawings = drawings(experiment, &findings, |name| self.library.reference_topics(name));
+        let checks = checks(experiment, &findings, self.library);
+        let page = Page {
+            experiment,
+            findings: &findings,
+            library: self.library,
+            checks: &checks,
+            drawings: &drawings,
+            command: self.command(experiment),
+        };
+        let mut files = vec![self.write(&format!("{}.md", experiment.id), &page.markdown()?)?];
+        for drawing in &drawings {
+            files.push(self.write(&drawing.file, &drawing.svg)?);
+        }
+        let verdicts = |word: &str| checks.iter().filter(|checked| checked.verdict.word() == word).count();
+        Ok(Rendered {
+            id: experiment.id,
+            title: experiment.title,
+            cells: findings.planned.len(),
+            finished: findings.finished.len(),
+            agrees: verdicts("agrees"),
+            partly: verdicts("partly"),
+            differs: verdicts("differs"),
+            files,
+        })
+    }
+
+    /// The command that makes the page anywhere.
+    fn command(&self, experiment: &Experiment) -> String {
+        let data = if self.args.scale.is_drawn() { "" } else { " --data DATA" };
+        let seed = if self.seed == 0 { String::new() } else { format!(" --seed {}", self.seed) };
+        format!(
+            "gibbstream reproduce {} --scale {}{data}{seed} --out OUT",
+            experiment.id,
+            self.args.scale.name()
+        )
+    }
+
+    fn write(&self, name: &str, content: &str) -> anyhow::Result<PathBuf> {
+        let path = self.args.out.join(name);
+        std::fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    }
+}
+
+impl Rendered {
+    fn line(&self) -> String {
+        format!(
+            "{STRONG}{:4}{STRONG:#} {} of {} cells; the paper: {} agree, {} partly, {} differ; {}\n",
+            self.id,
+            self.finished,
+            self.cells,
+            self.agrees,
+            self.partly,
+            self.differs,
+            self.files[0].display()
+        )
+    }
 }
 
 impl ReproduceArgs {
@@ -143,13 +252,13 @@ impl ReproduceArgs {
 
     /// Says which corpora are left out.
     fn warn_about_missing(&self, experiments: &[&Experiment], library: &Library, output: &Output) {
-        let asked = |corpus: &experiments::Corpus| {
+        let asked = |corpus: &Corpus| {
             experiments
                 .iter()
                 .flat_map(|experiment| experiment.recipes)
                 .any(|recipe| recipe.corpora.contains(corpus))
         };
-        let missing: Vec<&str> = (experiments::Corpus::ALL.iter())
+        let missing: Vec<&str> = (Corpus::ALL.iter())
             .filter(|corpus| asked(corpus) && library.shelf(**corpus).is_none())
             .map(|corpus| corpus.name())
             .collect();
