@@ -57,6 +57,7 @@ pub enum Command {
     Evaluate(command::evaluate::EvaluateArgs),
     Topics(command::topics::TopicsArgs),
     Infer(command::infer::InferArgs),
+    Compare(command::compare::CompareArgs),
     Export(command::export::ExportArgs),
     Inspect(command::inspect::InspectArgs),
     Synth(command::synth::SynthArgs),

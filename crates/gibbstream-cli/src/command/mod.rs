@@ -1,6 +1,7 @@
 //! The commands, one file each: its flags, what it does, and what it prints.
 
 pub mod bench;
+pub mod compare;
 pub mod completions;
 pub mod demo;
 pub mod dense;

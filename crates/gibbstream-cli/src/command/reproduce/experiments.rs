@@ -82,6 +82,7 @@ pub enum Grid {
 }
 
 /// Cells of all combinations.
+#[derive(Clone, Copy)]
 pub struct Recipe {
     pub corpora: &'static [Corpus],
     pub methods: &'static [&'static str],

@@ -100,7 +100,7 @@ impl View<'_> {
                 Some((topics as f64, self.findings.spread(self.place(&name, topics), value)?))
             };
             let points = topics.into_iter().filter_map(point).collect();
-            Series { points, name }
+            Series { name, points }
         };
         self.findings.series(self.corpus).into_iter().map(series).collect()
     }
@@ -120,7 +120,7 @@ impl View<'_> {
                 Some((place, Spread::of(at(step).filter_map(value).collect())?))
             };
             let points = (0..steps).filter_map(point).collect();
-            Series { points, name }
+            Series { name, points }
         };
         self.findings.series(self.corpus).into_iter().map(series).collect()
     }

@@ -40,6 +40,9 @@ pub struct Findings<'a> {
     pub planned: Vec<Cell>,
 }
 
+/// What is read off a finished cell.
+pub type Reading<'a> = &'a dyn Fn(&Finished) -> Option<f64>;
+
 /// A line of a plot at one number of topics.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
@@ -85,11 +88,7 @@ impl<'a> Findings<'a> {
     }
 
     /// The medians of two places over the splits that both have: others would make the comparison unfair.
-    pub fn medians(
-        &self,
-        places: [Place<'_>; 2],
-        measures: [&dyn Fn(&Finished) -> Option<f64>; 2],
-    ) -> Option<[f64; 2]> {
+    pub fn medians(&self, places: [Place<'_>; 2], measures: [Reading<'_>; 2]) -> Option<[f64; 2]> {
         let values = |which: usize| -> Vec<(u64, f64)> {
             let value = |finished: &&'a Finished| Some((finished.cell.split, measures[which](finished)?));
             self.at(places[which]).filter_map(value).collect()

@@ -246,13 +246,13 @@ impl Shelf {
         let Source::Drawn { truth, learnt_from, .. } = &self.source else {
             unreachable!("files are not drawn")
         };
-        let find = || match learnt_from {
-            Some(reviews) => learnt_truth(reviews),
-            // Each stand-in has topics of its own.
-            None => {
-                let seed = Seed(self.corpus as u64);
-                Truth::random(TRUE_TOPICS, self.vocabulary.len(), 0.1, TRUE_ALPHA, seed)
+        let find = || {
+            if let Some(reviews) = learnt_from {
+                return learnt_truth(reviews);
             }
+            // Each stand-in has topics of its own.
+            let seed = Seed(self.corpus as u64);
+            Truth::random(TRUE_TOPICS, self.vocabulary.len(), 0.1, TRUE_ALPHA, seed)
         };
         let found = truth.get_or_init(|| find().map(Arc::new).map_err(|error| error.to_string()));
         found.clone().map_err(|problem| {

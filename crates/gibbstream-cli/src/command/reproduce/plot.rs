@@ -46,6 +46,9 @@ const COLOURS: [&str; 8] =
     ["#000000", "#0072b2", "#d55e00", "#009e73", "#8a3fa0", "#b8860b", "#56b4e9", "#c2457a"];
 const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "5 2 1 2 1 2"];
 const MARKERS: usize = 6;
+/// Colour of levels.
+const LEVEL: &str = "#888888";
+const DASHES_OF_LEVELS: [&str; 2] = ["1 3", "1 6"];
 
 /// How a line looks.
 #[derive(Clone, Copy)]
@@ -78,38 +81,55 @@ impl Plot {
         names
     }
 
+    /// Names of all levels, in order of appearance.
+    fn levels(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for (name, _) in self.panels.iter().flat_map(|panel| &panel.levels) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// The picture.
     pub fn svg(&self) -> String {
-        let names = self.names();
+        let (names, levels) = (self.names(), self.levels());
         let columns = self.panels.len().clamp(1, COLUMNS);
         let rows = self.panels.len().div_ceil(columns).max(1);
-        let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let longest = names.iter().chain(&levels).map(|name| name.chars().count()).max().unwrap_or(0);
         let legend_width = 52.0 + CHARACTER * longest as f64;
         let grid_width = columns as f64 * PANEL.0;
         let width = (grid_width + legend_width + 10.0).max(20.0 + 7.5 * self.title.chars().count() as f64);
-        let legend_height = LEGEND_ROW * names.len() as f64 + 20.0;
+        let legend_height = LEGEND_ROW * (names.len() + levels.len()) as f64 + MARGIN.1;
         let height = TITLE_HEIGHT + (rows as f64 * PANEL.1).max(legend_height) + 6.0;
         let mut svg = Svg::new(width, height);
         svg.text((12.0, 21.0), "start", 14, "bold", &self.title);
         for (index, panel) in self.panels.iter().enumerate() {
             let corner =
                 ((index % columns) as f64 * PANEL.0, TITLE_HEIGHT + (index / columns) as f64 * PANEL.1);
-            self.draw_panel(&mut svg, panel, corner, &names, index);
+            self.draw_panel(&mut svg, panel, corner, index);
         }
-        for (index, name) in names.iter().enumerate() {
-            let y = TITLE_HEIGHT + MARGIN.1 + LEGEND_ROW * index as f64;
-            let style = Style::of(index);
-            svg.line((grid_width + 8.0, y), (grid_width + 40.0, y), style.colour, 1.8, style.dashes);
-            svg.marker((grid_width + 24.0, y), style);
+        for (row, name) in names.iter().chain(&levels).enumerate() {
+            let y = TITLE_HEIGHT + MARGIN.1 + LEGEND_ROW * row as f64;
+            let ends = [(grid_width + 8.0, y), (grid_width + 40.0, y)];
+            if row < names.len() {
+                let style = Style::of(row);
+                svg.line(ends[0], ends[1], style.colour, 1.8, style.dashes);
+                svg.marker((grid_width + 24.0, y), style);
+            } else {
+                svg.line(ends[0], ends[1], LEVEL, 1.2, DASHES_OF_LEVELS[(row - names.len()) % 2]);
+            }
             svg.text((grid_width + 46.0, y + 4.0), "start", 11, "normal", name);
         }
         svg.finish()
     }
 
-    fn draw_panel(&self, svg: &mut Svg, panel: &Panel, corner: (f64, f64), names: &[&str], index: usize) {
+    fn draw_panel(&self, svg: &mut Svg, panel: &Panel, corner: (f64, f64), index: usize) {
+        let (names, levels) = (self.names(), self.levels());
         let frame = Frame::new(panel, &self.x, corner);
         let (left, top, right, bottom) = frame.edges;
-        svg.text(((left + right) / 2.0, top - 9.0), "middle", 12, "bold", &panel.title);
+        svg.text((f64::midpoint(left, right), top - 9.0), "middle", 12, "bold", &panel.title);
         for (tick, label) in &frame.x_ticks {
             let x = frame.x(*tick);
             svg.line((x, top), (x, bottom), "#ececec", 1.0, "");
@@ -120,13 +140,12 @@ impl Plot {
             svg.line((left, y), (right, y), "#ececec", 1.0, "");
             svg.text((left - 5.0, y + 3.5), "end", 10, "normal", label);
         }
-        svg.text(((left + right) / 2.0, bottom + 31.0), "middle", 11, "normal", &self.x.label);
-        svg.upright((left - 40.0, (top + bottom) / 2.0), &self.y);
+        svg.text((f64::midpoint(left, right), bottom + 31.0), "middle", 11, "normal", &self.x.label);
+        svg.upright((left - 40.0, f64::midpoint(top, bottom)), &self.y);
         svg.begin_clip(&format!("panel{index}"), frame.edges);
         for (name, level) in panel.levels.iter().filter(|(_, level)| frame.shows(*level)) {
-            let y = frame.y(*level);
-            svg.line((left, y), (right, y), "#666666", 1.0, "1 3");
-            svg.text((right - 4.0, y - 3.0), "end", 9, "normal", name);
+            let (y, place) = (frame.y(*level), levels.iter().position(|other| other == name).unwrap_or(0));
+            svg.line((left, y), (right, y), LEVEL, 1.2, DASHES_OF_LEVELS[place % 2]);
         }
         for series in &panel.series {
             let style = Style::of(names.iter().position(|name| *name == series.name).unwrap_or(0));
@@ -354,7 +373,7 @@ impl Svg {
         };
         let outline = joined(corners.iter().map(|(dx, dy)| (x + dx, y + dy)));
         // Filled and hollow ones take turns.
-        let fill = if style.marker % 2 == 0 { colour } else { "#ffffff" };
+        let fill = if style.marker.is_multiple_of(2) { colour } else { "#ffffff" };
         self.push(format_args!("<polygon points=\"{outline}\" fill=\"{fill}\" stroke=\"{colour}\"/>"));
     }
 }
