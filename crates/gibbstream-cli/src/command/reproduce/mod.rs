@@ -239,15 +239,15 @@ impl ReproduceArgs {
 
     fn deadline(&self) -> anyhow::Result<Option<Instant>> {
         let Some(seconds) = self.max_seconds else { return Ok(None) };
-        let length =
+        let deadline =
             Duration::try_from_secs_f64(seconds).ok().and_then(|length| Instant::now().checked_add(length));
-        match length {
-            Some(deadline) => Ok(Some(deadline)),
-            None => {
-                let problem = format!("{seconds} is not a length of time");
-                Err(Error::setting("--max-seconds", problem, "use a number of seconds, such as 3600").into())
-            }
+        if deadline.is_none() {
+            let problem = format!("{seconds} is not a length of time");
+            return Err(
+                Error::setting("--max-seconds", problem, "use a number of seconds, such as 3600").into()
+            );
         }
+        Ok(deadline)
     }
 
     /// Says which corpora are left out.
