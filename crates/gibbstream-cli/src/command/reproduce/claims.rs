@@ -112,6 +112,26 @@ fn score(finished: &Finished) -> Option<f64> {
 }
 
 impl Claim {
+    /// The lines that it is about.
+    #[cfg(test)]
+    pub fn series(&self) -> Vec<Series> {
+        match *self {
+            Self::Below(a, b, _) | Self::Near(a, b, _) | Self::FirstToScore(a, b) => vec![a, b],
+            Self::LeadAfter(_, leaders) => leaders.to_vec(),
+            Self::Lowest(series, _)
+            | Self::Highest(series, _)
+            | Self::Falls(series, ..)
+            | Self::Rises(series, ..)
+            | Self::Flat(series)
+            | Self::BestAt(series, _)
+            | Self::BestUpTo(series, _)
+            | Self::ElboRises(series)
+            | Self::CoherentBeside(series)
+            | Self::AgreeWithin(series, ..)
+            | Self::DifferBy(series, ..) => vec![series],
+        }
+    }
+
     fn check(&self, ground: &Ground<'_>, verdict: &mut Verdict) {
         match *self {
             Self::Lowest(series, at) => ground.beside_all(series, at, verdict, |own, other| own < other),
@@ -340,4 +360,182 @@ pub fn seconds_to(curve: &[Moment], score: f64) -> Option<f64> {
 pub fn score_within(curve: &[Moment], seconds: f64) -> Option<f64> {
     let then = curve.iter().rfind(|moment| moment.cpu_seconds <= seconds);
     then.map(|moment| moment.log_perplexity_per_document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cells::{Beside, Cell, Estimate};
+    use super::*;
+    use gibbstream::evaluation::coherence::TopicCoherence;
+
+    /// A made-up cell with a score.
+    fn cell(method: &str, topics: usize, split: u64, score: f64) -> Finished {
+        Finished {
+            schema: String::new(),
+            cell: Cell {
+                corpus: "made-up".into(),
+                split,
+                seed: split,
+                documents: 10,
+                held_out: 2,
+                longest: None,
+                batch: 5,
+                method: method.into(),
+                topics,
+                passes: 1,
+                estimator: "smc".into(),
+                particles: 1,
+            },
+            extras: std::collections::BTreeSet::new(),
+            version: String::new(),
+            settings: serde_json::Value::Null,
+            documents: 10,
+            tokens: 100,
+            held_out_tokens: 20,
+            log_perplexity_per_document: score,
+            standard_error: None,
+            unigram_log_perplexity_per_document: 1_000.0,
+            true_parameters_log_perplexity_per_document: None,
+            train_seconds: 4.0,
+            train_cpu_seconds: 4.0,
+            model_hash: String::new(),
+            alpha_sum: 1.0,
+            topics_used: None,
+            elbo_per_document: Some(-score - topics as f64),
+            curve: Vec::new(),
+            estimates: Vec::new(),
+            beside: None,
+        }
+    }
+
+    /// Three splits around a score.
+    fn splits(method: &str, topics: usize, score: f64) -> Vec<Finished> {
+        (1..=3).map(|split| cell(method, topics, split, score + split as f64 - 2.0)).collect()
+    }
+
+    /// How many comparisons hold, and of how many.
+    fn held(claim: Claim, finished: &[Finished]) -> (usize, usize) {
+        let findings = Findings { finished: finished.iter().collect(), planned: Vec::new() };
+        let ground = Ground { findings: &findings, corpus: "made-up", reference: 8 };
+        let mut verdict = Verdict::default();
+        claim.check(&ground, &mut verdict);
+        assert!(verdict.held <= verdict.of && verdict.of <= verdict.details.len());
+        (verdict.held, verdict.of)
+    }
+
+    #[test]
+    fn orders_of_medians() {
+        let scores = [("a", 4, 900.0), ("a", 8, 850.0), ("b", 4, 890.0), ("b", 8, 870.0), ("c", 8, 851.0)];
+        let all: Vec<Finished> = scores.iter().flat_map(|&(name, k, score)| splits(name, k, score)).collect();
+        for (claim, expected) in [
+            (Claim::Lowest("a", At::Every), (1, 2)),
+            (Claim::Lowest("a", At::Largest), (1, 1)),
+            (Claim::Lowest("b", At::Reference), (0, 1)),
+            (Claim::Highest("b", At::Reference), (1, 1)),
+            (Claim::Highest("a", At::Smallest), (1, 1)),
+            (Claim::Below("a", "b", At::Every), (1, 2)),
+            (Claim::Below("a", "b", At::Smallest), (0, 1)),
+            (Claim::Below("a", "b", At::Somewhere), (1, 1)),
+            (Claim::Below("b", "c", At::Somewhere), (0, 1)),
+            (Claim::Below("a", "nobody", At::Every), (0, 0)),
+            (Claim::Near("a", "c", At::Reference), (1, 1)),
+            (Claim::Near("a", "b", At::Every), (0, 2)),
+            (Claim::Falls("a", At::Smallest, At::Largest), (1, 1)),
+            (Claim::Rises("a", At::Smallest, At::Largest), (0, 1)),
+            (Claim::Falls("c", At::Smallest, At::Largest), (0, 0)),
+            (Claim::Flat("a"), (0, 1)),
+            (Claim::BestAt("a", At::Reference), (1, 1)),
+            (Claim::BestUpTo("a", 4), (0, 1)),
+            (Claim::BestUpTo("a", 8), (1, 1)),
+            (Claim::ElboRises("a"), (1, 1)),
+        ] {
+            assert_eq!(held(claim, &all), expected, "{claim:?}");
+        }
+    }
+
+    /// A split that only one of two methods has says nothing about their order.
+    #[test]
+    fn comparisons_are_fair() {
+        let mut all = vec![cell("a", 8, 1, 100.0), cell("b", 8, 1, 99.0)];
+        assert_eq!(held(Claim::Below("a", "b", At::Every), &all), (0, 1));
+        all.extend([cell("a", 8, 2, 10.0), cell("a", 8, 3, 10.0)]);
+        assert_eq!(held(Claim::Below("a", "b", At::Every), &all), (0, 1));
+        all.extend([cell("b", 8, 2, 11.0), cell("b", 8, 3, 11.0)]);
+        assert_eq!(held(Claim::Below("a", "b", At::Every), &all), (1, 1));
+    }
+
+    fn with_curve(method: &str, scores: &[f64]) -> Finished {
+        let moment = |(place, &score): (usize, &f64)| Moment {
+            documents: 100 * (place as u64 + 1),
+            cpu_seconds: place as f64 + 1.0,
+            log_perplexity_per_document: score,
+            elbo_per_document: None,
+        };
+        let last = scores.last().copied().unwrap();
+        Finished {
+            curve: scores.iter().enumerate().map(moment).collect(),
+            train_cpu_seconds: scores.len() as f64,
+            ..cell(method, 8, 1, last)
+        }
+    }
+
+    #[test]
+    fn curves() {
+        let all = [
+            with_curve("a", &[9.0, 7.0, 6.0]),
+            with_curve("b", &[10.0, 8.0, 7.0]),
+            with_curve("c", &[8.0, 8.0, 5.0]),
+        ];
+        assert_eq!(held(Claim::LeadAfter(200, &["a"]), &all), (1, 1));
+        assert_eq!(held(Claim::LeadAfter(100, &["a", "c"]), &all), (2, 2));
+        assert_eq!(
+            held(Claim::LeadAfter(10_000, &["a", "c"]), &all),
+            (2, 2),
+            "the end counts if there is no more"
+        );
+        assert_eq!(held(Claim::LeadAfter(300, &["b"]), &all), (0, 1));
+        assert_eq!(held(Claim::FirstToScore("a", "b"), &all), (1, 1));
+        assert_eq!(held(Claim::FirstToScore("a", "c"), &all), (0, 1), "never");
+        assert_eq!(held(Claim::FirstToScore("b", "a"), &all), (0, 1));
+        let curve = &all[0].curve;
+        assert_eq!((score_after(curve, 150), score_after(curve, 900)), (Some(7.0), Some(6.0)));
+        assert_eq!((seconds_to(curve, 7.0), seconds_to(curve, 5.0)), (Some(2.0), None));
+        assert_eq!((score_within(curve, 2.5), score_within(curve, 0.5)), (Some(7.0), None));
+    }
+
+    #[test]
+    fn estimators_and_coherence() {
+        let estimate = |estimator: &str, particles, score| Estimate {
+            estimator: estimator.into(),
+            particles,
+            log_perplexity_per_document: score,
+        };
+        let estimates = vec![
+            estimate("smc", 5, 101.0),
+            estimate("smc", 25, 100.0),
+            estimate("left-to-right", 5, 90.0),
+            estimate("left-to-right", 25, 100.4),
+        ];
+        let topic = |npmi| TopicCoherence { npmi, c_v: 0.5, umass: -1.0 };
+        let beside =
+            Some(Beside { method: "other".into(), pairs: Vec::new(), coherence: [topic(0.2), topic(0.1)] });
+        let all = [Finished { estimates, beside, ..cell("a", 8, 1, 100.0) }];
+        assert_eq!(held(Claim::AgreeWithin("a", "left-to-right", "smc", 0.005), &all), (1, 1));
+        assert_eq!(held(Claim::AgreeWithin("a", "left-to-right", "smc", 0.001), &all), (0, 1));
+        assert_eq!(held(Claim::DifferBy("a", "left-to-right", "smc", 0.001), &all), (1, 1));
+        assert_eq!(held(Claim::AgreeWithin("a", "gibbs", "smc", 0.1), &all), (0, 0));
+        assert_eq!(held(Claim::CoherentBeside("a"), &all), (1, 1));
+        let reversed = Beside { coherence: [topic(0.1), topic(0.2)], ..all[0].beside.clone().unwrap() };
+        let all = [Finished { beside: Some(reversed), ..all[0].clone() }];
+        assert_eq!(held(Claim::CoherentBeside("a"), &all), (0, 1));
+    }
+
+    #[test]
+    fn verdicts_in_a_word() {
+        let word = |held, of| Verdict { held, of, details: Vec::new() }.word();
+        assert_eq!(
+            [word(0, 0), word(2, 2), word(1, 2), word(0, 2)],
+            ["not measured", "agrees", "partly", "differs"]
+        );
+    }
 }

@@ -623,3 +623,78 @@ pub static EXPERIMENTS: [Experiment; 17] = [
         ],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::super::cells::{Cell, plan, series_name, tasks_of};
+    use super::super::library::Library;
+    use super::super::run::method_of;
+    use super::super::scale::Scale;
+    use super::*;
+
+    #[test]
+    fn the_checklist_is_complete() {
+        for (place, experiment) in EXPERIMENTS.iter().enumerate() {
+            assert_eq!(experiment.id, format!("X{}", place + 1));
+            assert!(!experiment.recipes.is_empty() && !experiment.paper.is_empty());
+            assert!(experiment.paper.iter().all(|expectation| !expectation.claims.is_empty()));
+            assert!(find(&experiment.id.to_lowercase()).is_some_and(|found| found.id == experiment.id));
+        }
+        assert!(find("X18").is_none());
+    }
+
+    /// Methods and flags exist, and they are those of the paper but for what is said.
+    #[test]
+    fn methods_are_methods() {
+        let library = Library::open(Scale::Laptop, None).unwrap();
+        let sample = tasks_of(&EXPERIMENTS[0], &library, 0).remove(0).cell;
+        let method = |text: &str| method_of(&Cell { method: text.to_owned(), ..sample.clone() }).unwrap();
+        for text in
+            EXPERIMENTS.iter().flat_map(|experiment| experiment.recipes).flat_map(|recipe| recipe.methods)
+        {
+            let name = text.split_whitespace().find(|word| *word != "hdp").unwrap();
+            let paper = if text.starts_with("hdp ") {
+                gibbstream::method::Method::named_for_hdp(name).unwrap()
+            } else {
+                gibbstream::method::Method::named(name).unwrap()
+            };
+            let same = method(text) == paper.with_population(sample.documents as f64);
+            assert_eq!(same, !text.contains("--"), "{text}");
+        }
+        assert_eq!(method("olda --sweeps 200").sweeps, 200);
+    }
+
+    /// A claim about a line that no recipe draws would never be measured.
+    #[test]
+    fn claims_are_about_lines_of_their_experiment() {
+        for experiment in &EXPERIMENTS {
+            for expectation in experiment.paper {
+                for corpus in expectation.corpora {
+                    let recipes = experiment.recipes.iter().filter(|recipe| recipe.corpora.contains(corpus));
+                    let lines: Vec<String> = recipes
+                        .flat_map(|recipe| {
+                            recipe.methods.iter().map(|method| series_name(method, recipe.passes))
+                        })
+                        .collect();
+                    for name in expectation.claims.iter().flat_map(Claim::series) {
+                        assert!(lines.iter().any(|line| line == name), "{} {name}", experiment.id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What one experiment has run, another one need not.
+    #[test]
+    fn experiments_share_cells() {
+        let library = Library::open(Scale::Smoke, None).unwrap();
+        let number = |ids: &[&str]| {
+            let chosen: Vec<&Experiment> = ids.iter().filter_map(|id| find(id)).collect();
+            plan(&chosen, &library, 0).len()
+        };
+        assert_eq!(number(&["X1"]), number(&["X1", "X2", "X3", "X14"]));
+        assert_eq!(number(&["X5"]), number(&["X5", "X6"]));
+        let tasks = plan(&EXPERIMENTS.iter().collect::<Vec<_>>(), &library, 0);
+        assert!(tasks.is_sorted_by_key(|task| task.cell.split), "the first split of everything comes first");
+    }
+}
