@@ -6,6 +6,7 @@ use crate::args::General;
 use crate::args::input::{ReadingArgs, report_bad};
 use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count};
 use gibbstream::Error;
+use gibbstream::corpus::{Inputs, ResolvedInputs};
 use gibbstream::evaluation::alignment::{Distance, Pair, ScoreDifference, TopicRows, align};
 use gibbstream::evaluation::{Estimator, Evaluation, Scorer, Unigram};
 use gibbstream::model::lda::Topics;
@@ -185,54 +186,56 @@ impl CompareArgs {
             threads: general.threads,
         };
         evaluation.validate()?;
-        if !a.vocabulary.words().eq(b.vocabulary.words()) || tokenizer_of(a) != tokenizer_of(b) {
+        let alike = tokenizer_of(a) == tokenizer_of(b);
+        if !alike || !a.vocabulary.words().eq(b.vocabulary.words()) {
             output.warn(
                 "the models know different words, so their scores are of different parts of the documents",
             );
         }
-        let mut inputs = self.reading.with(self.inputs.clone(), tokenizer_of(a))?.resolve()?;
-        if inputs.is_read_once() {
+        let inputs = |model: &TopicModel| {
+            self.reading.with(self.inputs.clone(), tokenizer_of(model)).and_then(Inputs::resolve)
+        };
+        let mut of_a = inputs(a)?;
+        if of_a.is_read_once() {
+            if !alike {
+                let problem =
+                    "the models cut text into words in two ways, and standard input can be read once";
+                return Err(Error::setting("INPUT", problem, "save it to a file").into());
+            }
             output.note("each model reads the documents once: standard input is copied to a temporary file");
-            inputs.spool()?;
+            of_a.spool()?;
         }
-        let mut of_a = Vec::new();
-        let score_a = each_score(a, inputs.documents(&a.vocabulary), evaluation, output, &mut of_a)?;
-        report_bad(&inputs, output);
-        // Another model may cut text in another way; what was spooled is read as A reads it.
-        let inputs =
-            if tokenizer_of(a) == tokenizer_of(b) || self.inputs.iter().any(|path| path == Path::new("-")) {
-                inputs
-            } else {
-                self.reading.with(self.inputs.clone(), tokenizer_of(b))?.resolve()?
-            };
-        let mut of_b = Vec::new();
-        let score_b = each_score(b, inputs.documents(&b.vocabulary), evaluation, output, &mut of_b)?;
+        let of_b = if alike { of_a.clone() } else { inputs(b)? };
+        let (score_a, each_a) = each_score(a, &of_a, evaluation, output)?;
+        report_bad(&of_a, output);
+        let (score_b, each_b) = each_score(b, &of_b, evaluation, output)?;
         Ok(Scores {
             estimator: evaluation.estimator.name(),
             particles: evaluation.particles,
-            difference: ScoreDifference::new(&of_a, &of_b)?,
+            difference: ScoreDifference::new(&each_a, &each_b)?,
             log_perplexity_per_document_a: score_a,
             log_perplexity_per_document_b: score_b,
         })
     }
 }
 
-/// Scores documents, keeps what each has, and returns the mean.
+/// The log-perplexity of documents, and the log-likelihood of each.
 fn each_score(
     model: &TopicModel,
-    documents: impl Iterator<Item = gibbstream::Result<gibbstream::corpus::Document>>,
+    inputs: &ResolvedInputs,
     evaluation: Evaluation,
     output: &Output,
-    kept: &mut Vec<f64>,
-) -> gibbstream::Result<f64> {
+) -> gibbstream::Result<(f64, Vec<f64>)> {
     let (topics, unigram) = (model.topics(), Unigram::from_counts(model.learnt.word_counts.clone()));
-    output.progress.start("scoring", "documents", None);
-    let score = Scorer::new(evaluation, &topics, &unigram)?.score_each(documents, |_, score| {
-        kept.push(score.log_likelihood);
-        output.progress.advance(kept.len() as u64, || (String::new(), json!({})));
+    let mut each = Vec::new();
+    output.progress.start("scoring", "documents", inputs.expected_documents());
+    let scorer = Scorer::new(evaluation, &topics, &unigram)?;
+    let score = scorer.score_each(inputs.documents(&model.vocabulary), |_, score| {
+        each.push(score.log_likelihood);
+        output.progress.advance(each.len() as u64, || (String::new(), json!({})));
     })?;
     output.progress.finish();
-    Ok(score.log_perplexity_per_document)
+    Ok((score.log_perplexity_per_document, each))
 }
 
 /// Pairs of topics; both models get a place for every word that one of them knows.

@@ -156,7 +156,11 @@ fn more_is_measured_where_it_is_wanted() {
     );
 }
 
+/// A run that has just finished some cells of many.
 fn started(folder: &Folder, out: &str) -> std::process::Child {
+    let file = folder.file(&format!("{out}/cells.jsonl"));
+    let lines = || std::fs::read(&file).map_or(0, |text| text.iter().filter(|&&byte| byte == b'\n').count());
+    let (before, begun) = (lines(), Instant::now());
     let child = Command::new(env!("CARGO_BIN_EXE_gibbstream"))
         .current_dir(folder.path())
         .args(["reproduce", "X1", "--scale", "smoke", "--threads", "2", "--out", out])
@@ -164,12 +168,7 @@ fn started(folder: &Folder, out: &str) -> std::process::Child {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let lines = || {
-        std::fs::read(folder.file(&format!("{out}/cells.jsonl")))
-            .map_or(0, |text| text.iter().filter(|&&byte| byte == b'\n').count())
-    };
-    let begun = Instant::now();
-    while lines() < 5 {
+    while lines() < before + 5 {
         assert!(begun.elapsed() < Duration::from_secs(60), "no cell was finished");
         std::thread::sleep(Duration::from_millis(2));
     }
