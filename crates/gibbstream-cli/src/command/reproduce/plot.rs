@@ -81,12 +81,15 @@ impl Plot {
         names
     }
 
-    /// Names of all levels, in order of appearance.
+    /// Names of all levels that can be seen, in order of appearance.
     fn levels(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
-        for (name, _) in self.panels.iter().flat_map(|panel| &panel.levels) {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
+        for panel in &self.panels {
+            let frame = Frame::new(panel, &self.x, (0.0, 0.0));
+            for (name, _) in panel.levels.iter().filter(|(_, level)| frame.shows(*level)) {
+                if !names.contains(&name.as_str()) {
+                    names.push(name);
+                }
             }
         }
         names
