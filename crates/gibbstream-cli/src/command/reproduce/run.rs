@@ -115,6 +115,8 @@ struct Learnt {
     trainer: Trainer,
     cost: Cost,
     curve: Vec<Moment>,
+    /// The score at the last moment of the curve.
+    last_score: Option<Score>,
 }
 
 impl Run<'_> {
@@ -165,8 +167,12 @@ impl Run<'_> {
             seed: Seed(cell.seed),
             hdp: cell.is_open().then(HdpSettings::default),
         };
-        let mut learnt =
-            Learnt { trainer: Trainer::new(settings, 1)?, cost: Cost::default(), curve: Vec::new() };
+        let mut learnt = Learnt {
+            trainer: Trainer::new(settings, 1)?,
+            cost: Cost::default(),
+            curve: Vec::new(),
+            last_score: None,
+        };
         let all = cell.documents * cell.passes;
         let mut milestones = milestones(cell.batch as u64, all).peekable();
         for pass in 0..cell.passes {
@@ -178,22 +184,25 @@ impl Run<'_> {
                 if milestones.next_if(|&milestone| step.seen >= milestone).is_some()
                     && let Some(documents) = watched
                 {
-                    learnt.curve.push(self.moment(&learnt, step.seen, documents)?);
+                    self.look(&mut learnt, step.seen, documents)?;
                 }
             }
         }
         Ok(Some(learnt))
     }
 
-    fn moment(&self, learnt: &Learnt, documents: u64, held_out: &[Document]) -> anyhow::Result<Moment> {
-        let topics = topics_of(&learnt.trainer)?;
-        let score = self.own_score(&topics, &learnt.trainer, held_out)?;
-        Ok(Moment {
+    /// Adds a point to the curve.
+    fn look(&self, learnt: &mut Learnt, documents: u64, held_out: &[Document]) -> anyhow::Result<()> {
+        let trainer = &learnt.trainer;
+        let score = self.own_score(&topics_of(trainer)?, trainer, held_out)?;
+        learnt.curve.push(Moment {
             documents,
             cpu_seconds: learnt.cost.cpu.as_secs_f64(),
             log_perplexity_per_document: score.log_perplexity_per_document,
-            elbo_per_document: self.elbo(&learnt.trainer, held_out)?,
-        })
+            elbo_per_document: self.elbo(trainer, held_out)?,
+        });
+        learnt.last_score = Some(score);
+        Ok(())
     }
 
     /// The score of topics by the cell's own estimator.
@@ -236,7 +245,12 @@ impl Run<'_> {
     ) -> anyhow::Result<Finished> {
         let (cell, trainer) = (&self.task.cell, &learnt.trainer);
         let topics = topics_of(trainer)?;
-        let score = self.own_score(&topics, trainer, held_out)?;
+        // A curve ends where learning does, and its last point need not be scored again.
+        let at_the_end = learnt.curve.last().is_some_and(|moment| moment.documents == trainer.clock().seen);
+        let score = match learnt.last_score.filter(|_| at_the_end) {
+            Some(score) => score,
+            None => self.own_score(&topics, trainer, held_out)?,
+        };
         let truth = shelf.true_topics()?;
         let truth = truth.map(|truth| self.own_score(&truth, trainer, held_out)).transpose()?;
         let estimates = if self.wants(Extra::Estimators) {
