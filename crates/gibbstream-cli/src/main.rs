@@ -27,6 +27,8 @@ use std::process::ExitCode;
 pub enum Outcome {
     /// Everything was done.
     Done,
+    /// Everything was done, and a check that was asked for failed.
+    CheckFailed,
     /// A signal asked for an early end, and what was there has been written.
     Interrupted(interrupt::Signal),
 }
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
 fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::CheckFailed) => ExitCode::from(1),
         Ok(Outcome::Interrupted(signal)) => ExitCode::from(signal.exit_code()),
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -65,9 +68,11 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Evaluate(args) => command::evaluate::run(&args, &general, &output),
         Command::Topics(args) => command::topics::run(&args, &general, &output, &interrupt),
         Command::Infer(args) => command::infer::run(&args, &general, &output, &interrupt),
+        Command::Compare(args) => command::compare::run(&args, &general, &output),
         Command::Export(args) => command::export::run(&args, &output),
         Command::Inspect(args) => command::inspect::run(&args, &output),
         Command::Synth(args) => command::synth::run(&args, &general, &output),
+        Command::Reproduce(args) => command::reproduce::run(&args, &general, &output, &interrupt),
         Command::Bench(args) => command::bench::run(&args, &general, &output, &interrupt),
         Command::Methods => command::methods::run(&output),
         Command::Completions(args) => command::completions::run(&args, &output),

@@ -57,9 +57,11 @@ pub enum Command {
     Evaluate(command::evaluate::EvaluateArgs),
     Topics(command::topics::TopicsArgs),
     Infer(command::infer::InferArgs),
+    Compare(command::compare::CompareArgs),
     Export(command::export::ExportArgs),
     Inspect(command::inspect::InspectArgs),
     Synth(command::synth::SynthArgs),
+    Reproduce(command::reproduce::ReproduceArgs),
     Bench(command::bench::BenchArgs),
     /// List the methods and what each is made of
     Methods,

@@ -4,15 +4,20 @@ use crate::Outcome;
 use crate::args::General;
 use crate::args::input::{InputArgs, report_bad};
 use crate::output::{FAINT, Output, STRONG, count};
-use gibbstream::corpus::{StopWords, Tokenizer};
+use gibbstream::corpus::{Document, StopWords, Tokenizer};
 use gibbstream::dense::is_dense;
+use gibbstream::evaluation::coherence::{Coherence, CoherenceCounter, TopicCoherence, UmassSmoothing};
 use gibbstream::evaluation::completion::Completion;
 use gibbstream::evaluation::elbo::Elbo;
 use gibbstream::evaluation::{Estimator, Evaluation, Score, Scorer, Unigram};
 use gibbstream::model_file::TopicModel;
+use gibbstream::summary::{shares, summarise};
 use serde::Serialize;
 use serde_json::json;
 use std::path::PathBuf;
+
+/// Best words of a topic that its coherence looks at.
+const COHERENT_WORDS: usize = 10;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,10 +25,15 @@ Examples:
   gibbstream evaluate model.gbs corpus/ --skip-docs 90000 --json
   gibbstream evaluate model.gbs corpus/ --estimator left-to-right     the estimator of the paper
   gibbstream evaluate model.gbs corpus/ --elbo --completion
+  gibbstream evaluate model.gbs corpus/ --coherence                   do the words of each topic go together?
 
 Scores are in nats (natural logarithms). Text is cut into words as it was for training; words that the model does
 not know are left out and counted. The unigram baseline knows the word frequencies of the training documents and
 no topics: a useful model scores better, that is, lower.
+
+Coherence looks at the ten best words of each topic and at how often they meet in these documents, each taken as a whole:
+NPMI (from -1 to 1), C_V (from 0 to 1) and UMass (at most about 0), higher is better. Diversity is the share of different
+words among the best words of all topics.
 
 A model of rows of numbers is scored in nats per observation, beside one Gaussian (or independent counts or answers) fitted
 to the observations that it was learnt from: exactly if it is a mixture, by annealed importance sampling if it is ica.";
@@ -49,6 +59,9 @@ pub struct EvaluateArgs {
     /// Also how well one half of each document predicts the other
     #[arg(long)]
     pub completion: bool,
+    /// Also how well the words of each topic go together in the documents
+    #[arg(long)]
+    pub coherence: bool,
 }
 
 #[derive(Serialize)]
@@ -63,6 +76,8 @@ struct Report<'a> {
     elbo_per_document: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     completion_log_likelihood_per_token: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coherence: Option<Coherence>,
 }
 
 /// Runs the command.
@@ -79,7 +94,7 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
     }
     let model = TopicModel::load(&args.model)?;
     let mut inputs = args.input.with(tokenizer_of(&model))?.resolve()?;
-    if (args.elbo || args.completion) && inputs.is_read_once() {
+    if (args.elbo || args.completion || args.coherence) && inputs.is_read_once() {
         output.note(
             "each kind of score reads the documents once: standard input is copied to a temporary file",
         );
@@ -104,6 +119,7 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
     let completion = args
         .completion
         .then(|| Completion { seed, threads, ..Completion::default() }.score(&topics, documents()));
+    let coherence = args.coherence.then(|| coherence_of(&model, documents()));
     let hash = model.learnt.hash();
     let report = Report {
         schema: "gibbstream/evaluate/1",
@@ -115,6 +131,7 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
         completion_log_likelihood_per_token: completion
             .transpose()?
             .and_then(|score| score.completion_log_likelihood_per_token),
+        coherence: coherence.transpose()?,
     };
     if output.json {
         output.print_json(&report)?;
@@ -131,6 +148,22 @@ pub fn tokenizer_of(model: &TopicModel) -> Tokenizer {
         stop_words: StopWords::none(),
         ..Tokenizer::default()
     })
+}
+
+/// How often the best words of the topics meet in the documents.
+fn coherence_of(
+    model: &TopicModel,
+    documents: impl Iterator<Item = gibbstream::Result<Document>>,
+) -> gibbstream::Result<Coherence> {
+    let shares = shares(&model.learnt.state.counts.topic_tokens());
+    let best = summarise(&model.topics(), &shares, COHERENT_WORDS, 1.0);
+    let best: Vec<Vec<u32>> =
+        best.iter().map(|topic| topic.words.iter().map(|&(word, _)| word).collect()).collect();
+    let mut counter = CoherenceCounter::new(&best)?;
+    for document in documents {
+        counter.add_bag(&document?);
+    }
+    counter.finish(UmassSmoothing::One)
 }
 
 fn warn_about(score: &Score, output: &Output) {
@@ -159,7 +192,7 @@ fn table(report: &Report<'_>) -> String {
          unigram baseline             {:.2} nats\n\
          log-likelihood per token     {} nats\n\
          perplexity                   {}\n\
-         {}{}\
+         {}{}{}\
          documents                    {}\n\
          tokens                       {} ({} outside of the vocabulary left out)\n\
          estimator                    {} with {} particles, seed {}\n\
@@ -170,6 +203,7 @@ fn table(report: &Report<'_>) -> String {
         optional(score.perplexity, 1),
         further("ELBO per document", report.elbo_per_document, 2),
         further("completion per token", report.completion_log_likelihood_per_token, 4),
+        report.coherence.as_ref().map_or(String::new(), coherence_table),
         count(score.documents),
         count(score.tokens),
         count(score.out_of_vocabulary_tokens),
@@ -179,4 +213,15 @@ fn table(report: &Report<'_>) -> String {
         report.method,
         report.model_hash,
     )
+}
+
+/// The coherence of each topic, and the means.
+fn coherence_table(coherence: &Coherence) -> String {
+    let row = |name: String, TopicCoherence { npmi, c_v, umass }: TopicCoherence| {
+        format!("{name:28} NPMI {npmi:7.4}  C_V {c_v:6.4}  UMass {umass:8.4}\n")
+    };
+    let topics = coherence.topics.iter().enumerate();
+    let rows: String = topics.map(|(topic, &values)| row(format!("  topic {topic}"), values)).collect();
+    let mean = row("coherence, mean".to_owned(), coherence.mean);
+    format!("{mean}{rows}{:28} {:.4}\n", "topic diversity", coherence.diversity)
 }

@@ -1,6 +1,7 @@
 //! The commands, one file each: its flags, what it does, and what it prints.
 
 pub mod bench;
+pub mod compare;
 pub mod completions;
 pub mod demo;
 pub mod dense;
@@ -10,6 +11,7 @@ pub mod infer;
 pub mod inspect;
 pub mod man;
 pub mod methods;
+pub mod reproduce;
 pub mod synth;
 pub mod topics;
 pub mod train;

@@ -39,6 +39,10 @@ mod terminal;
 
 mod exports;
 
+mod compare;
+
+mod reproduce;
+
 mod dense;
 
 mod demo;

@@ -29,7 +29,7 @@ pub enum UmassSmoothing {
 }
 
 /// Coherence of one topic.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TopicCoherence {
     /// Mean normalised pointwise mutual information of two words, from -1 (never meet) to 1 (always together).
     pub npmi: f64,

@@ -27,7 +27,12 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
     let other = args.estimator == "left-to-right";
     super::refuse(
         &model,
-        &[("--elbo", args.elbo), ("--completion", args.completion), ("--estimator left-to-right", other)],
+        &[
+            ("--elbo", args.elbo),
+            ("--completion", args.completion),
+            ("--coherence", args.coherence),
+            ("--estimator left-to-right", other),
+        ],
     )?;
     let (inputs, rows) = super::rows_for(&model, &args.input)?;
     let scoring = Scoring {

@@ -1,0 +1,353 @@
+//! `compare`: which topic of one model is which of another, and which model predicts better.
+
+use super::evaluate::tokenizer_of;
+use crate::Outcome;
+use crate::args::General;
+use crate::args::input::{ReadingArgs, report_bad};
+use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count};
+use gibbstream::Error;
+use gibbstream::corpus::{Inputs, ResolvedInputs};
+use gibbstream::evaluation::alignment::{Distance, Pair, ScoreDifference, TopicRows, align};
+use gibbstream::evaluation::{Estimator, Evaluation, Scorer, Unigram};
+use gibbstream::model::lda::Topics;
+use gibbstream::model_file::TopicModel;
+use gibbstream::summary::{TopicSummary, shares, summarise};
+use serde::Serialize;
+use serde_json::json;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  gibbstream compare before.gbs after.gbs
+  gibbstream compare before.gbs after.gbs held_out.jsonl.zst
+  gibbstream compare before.gbs after.gbs corpus/ --skip-docs 90000 --fail-below -1 --json
+
+Topics are paired so that the sum of their distances is least; words are matched by spelling. Where one model has more
+topics, some of them stay alone. With INPUT, both models score the same documents with the same estimator, and the
+difference is taken document by document: positive means that B predicts better, in nats per document. Its interval holds
+the true mean over such documents with 95 % confidence.
+
+--fail-below X ends with exit code 1 if the mean difference is below X: with 0 B must not be worse at all, with -1 it may be
+worse by one nat per document.";
+
+/// Hold the topics of two models against each other, and their scores
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct CompareArgs {
+    /// First model, such as the old one
+    #[arg(value_name = "A")]
+    a: PathBuf,
+    /// Second model, such as the new one
+    #[arg(value_name = "B")]
+    b: PathBuf,
+    /// Documents to score both models on
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    /// How different topics are: js (Jensen-Shannon, at most 0.69) or kl (Kullback-Leibler of B from A)
+    #[arg(long, value_name = "NAME", default_value = "js", value_parser = ["js", "kl"], hide_possible_values = true)]
+    distance: String,
+    /// Words per topic
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    words: usize,
+    /// How the likelihood is estimated: smc, left-to-right (as in the paper), or ais
+    #[arg(long, value_name = "NAME", default_value = "smc", value_parser = ["smc", "left-to-right", "ais"], hide_possible_values = true)]
+    estimator: String,
+    /// Particles per document
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    particles: usize,
+    /// Fail if B is not better than A by X nats per document (negative: if it is worse by more)
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    fail_below: Option<f64>,
+}
+
+/// A model as it is compared.
+struct Side {
+    model: TopicModel,
+    topics: Topics,
+    best: Vec<TopicSummary>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    schema: &'static str,
+    a: About,
+    b: About,
+    distance: &'static str,
+    mean_distance: f64,
+    pairs: Vec<PairReport>,
+    /// Topics without a partner.
+    alone_in_a: Vec<usize>,
+    alone_in_b: Vec<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score_difference: Option<Scores>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed: Option<bool>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct About {
+    model_hash: String,
+    method: String,
+    topics: usize,
+}
+
+#[derive(Serialize)]
+struct PairReport {
+    #[serde(flatten)]
+    pair: Pair,
+    words_a: Vec<String>,
+    words_b: Vec<String>,
+    /// Words of A that are not among those of B.
+    gone: Vec<String>,
+    /// Words of B that were not among those of A.
+    new: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Scores {
+    estimator: &'static str,
+    particles: usize,
+    #[serde(flatten)]
+    difference: ScoreDifference,
+    log_perplexity_per_document_a: f64,
+    log_perplexity_per_document_b: f64,
+}
+
+/// Runs the command.
+pub fn run(args: &CompareArgs, general: &General, output: &Output) -> anyhow::Result<Outcome> {
+    args.check()?;
+    let (a, b) = (Side::load(&args.a, args.words)?, Side::load(&args.b, args.words)?);
+    let (distance, name) = match args.distance.as_str() {
+        "kl" => (Distance::KullbackLeibler, "kl"),
+        _ => (Distance::JensenShannon, "js"),
+    };
+    let mut pairs = aligned(&a, &b, distance);
+    pairs.sort_by_key(|pair| pair.a);
+    let score_difference =
+        if args.inputs.is_empty() { None } else { Some(args.score(&a.model, &b.model, general, output)?) };
+    let passed =
+        args.fail_below.zip(score_difference.as_ref()).map(|(least, scores)| scores.difference.mean >= least);
+    let alone = |side: &Side, of: fn(&Pair) -> usize| {
+        (0..side.best.len()).filter(|&topic| pairs.iter().all(|pair| of(pair) != topic)).collect()
+    };
+    let report = Report {
+        schema: "gibbstream/compare/1",
+        a: a.about(),
+        b: b.about(),
+        distance: name,
+        mean_distance: pairs.iter().map(|pair| pair.distance).sum::<f64>() / pairs.len() as f64,
+        alone_in_a: alone(&a, |pair| pair.a),
+        alone_in_b: alone(&b, |pair| pair.b),
+        pairs: pairs.iter().map(|&pair| PairReport::new(pair, &a, &b)).collect(),
+        score_difference,
+        passed,
+        warnings: output.warnings(),
+    };
+    if output.json {
+        output.print_json(&report)?;
+    } else {
+        output.print(&table(&report, args.fail_below)?)?;
+    }
+    Ok(if passed == Some(false) { Outcome::CheckFailed } else { Outcome::Done })
+}
+
+impl CompareArgs {
+    fn check(&self) -> gibbstream::Result<()> {
+        if self.words == 0 {
+            return Err(Error::setting("--words", "0 words say nothing of a topic", "use 1 or more"));
+        }
+        if self.fail_below.is_some() && self.inputs.is_empty() {
+            let advice = "name documents to score both models on";
+            return Err(Error::setting("--fail-below", "there are no scores without INPUT", advice));
+        }
+        if self.fail_below.is_some_and(f64::is_nan) {
+            return Err(Error::setting("--fail-below", "NaN is below nothing", "use a number of nats"));
+        }
+        Ok(())
+    }
+
+    /// Both scores of every document, and what they differ by.
+    fn score(
+        &self,
+        a: &TopicModel,
+        b: &TopicModel,
+        general: &General,
+        output: &Output,
+    ) -> anyhow::Result<Scores> {
+        let evaluation = Evaluation {
+            estimator: self.estimator.parse::<Estimator>()?,
+            particles: self.particles,
+            seed: general.seed,
+            threads: general.threads,
+        };
+        evaluation.validate()?;
+        let alike = tokenizer_of(a) == tokenizer_of(b);
+        if !alike || !a.vocabulary.words().eq(b.vocabulary.words()) {
+            output.warn(
+                "the models know different words, so their scores are of different parts of the documents",
+            );
+        }
+        let inputs = |model: &TopicModel| {
+            self.reading.with(self.inputs.clone(), tokenizer_of(model)).and_then(Inputs::resolve)
+        };
+        let mut of_a = inputs(a)?;
+        if of_a.is_read_once() {
+            if !alike {
+                let problem =
+                    "the models cut text into words in two ways, and standard input can be read once";
+                return Err(Error::setting("INPUT", problem, "save it to a file").into());
+            }
+            output.note("each model reads the documents once: standard input is copied to a temporary file");
+            of_a.spool()?;
+        }
+        let of_b = if alike { of_a.clone() } else { inputs(b)? };
+        let (score_a, each_a) = each_score(a, &of_a, evaluation, output)?;
+        report_bad(&of_a, output);
+        let (score_b, each_b) = each_score(b, &of_b, evaluation, output)?;
+        Ok(Scores {
+            estimator: evaluation.estimator.name(),
+            particles: evaluation.particles,
+            difference: ScoreDifference::new(&each_a, &each_b)?,
+            log_perplexity_per_document_a: score_a,
+            log_perplexity_per_document_b: score_b,
+        })
+    }
+}
+
+/// The log-perplexity of documents, and the log-likelihood of each.
+fn each_score(
+    model: &TopicModel,
+    inputs: &ResolvedInputs,
+    evaluation: Evaluation,
+    output: &Output,
+) -> gibbstream::Result<(f64, Vec<f64>)> {
+    let (topics, unigram) = (model.topics(), Unigram::from_counts(model.learnt.word_counts.clone()));
+    let mut each = Vec::new();
+    output.progress.start("scoring", "documents", inputs.expected_documents());
+    let scorer = Scorer::new(evaluation, &topics, &unigram)?;
+    let score = scorer.score_each(inputs.documents(&model.vocabulary), |_, score| {
+        each.push(score.log_likelihood);
+        output.progress.advance(each.len() as u64, || (String::new(), json!({})));
+    })?;
+    output.progress.finish();
+    Ok((score.log_perplexity_per_document, each))
+}
+
+/// Pairs of topics; both models get a place for every word that one of them knows.
+fn aligned(a: &Side, b: &Side, distance: Distance) -> Vec<Pair> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for word in a.model.vocabulary.words().chain(b.model.vocabulary.words()) {
+        let next = places.len();
+        places.entry(word).or_insert(next);
+    }
+    let rows = |side: &Side| {
+        TopicRows::new(&side.topics, places.len(), |word| places[side.model.vocabulary.word(word)])
+    };
+    align(&rows(a), &rows(b), distance)
+}
+
+impl Side {
+    fn load(path: &Path, words: usize) -> gibbstream::Result<Self> {
+        let model = TopicModel::load(path)?;
+        let shares = shares(&model.learnt.state.counts.topic_tokens());
+        let topics = met(model.topics(), shares.len());
+        let best = summarise(&topics, &shares, words, 1.0);
+        Ok(Self { model, topics, best })
+    }
+
+    fn about(&self) -> About {
+        About {
+            model_hash: self.model.learnt.hash(),
+            method: self.model.settings.name.clone(),
+            topics: self.best.len(),
+        }
+    }
+
+    fn words(&self, topic: usize) -> Vec<String> {
+        let words = self.best[topic].words.iter();
+        words.map(|&(word, _)| self.model.vocabulary.word(word).to_owned()).collect()
+    }
+}
+
+/// The first topics: without the one that stands for all that have not been met.
+fn met(topics: Topics, number: usize) -> Topics {
+    if topics.topics() == number {
+        return topics;
+    }
+    let rows = topics.beta.chunks_exact(topics.topics());
+    Topics {
+        beta: rows.flat_map(|row| row[..number].to_vec()).collect(),
+        alpha: topics.alpha[..number].to_vec(),
+    }
+}
+
+impl PairReport {
+    fn new(pair: Pair, a: &Side, b: &Side) -> Self {
+        let (words_a, words_b) = (a.words(pair.a), b.words(pair.b));
+        let missing = |from: &[String], to: &[String]| {
+            from.iter().filter(|word| !to.contains(word)).cloned().collect::<Vec<_>>()
+        };
+        Self { pair, gone: missing(&words_a, &words_b), new: missing(&words_b, &words_a), words_a, words_b }
+    }
+}
+
+fn table(report: &Report, fail_below: Option<f64>) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    writeln!(text, "{STRONG}    A     B  distance  words of A and, below, of B{STRONG:#}")?;
+    for pair in &report.pairs {
+        let Pair { a, b, distance } = pair.pair;
+        writeln!(
+            text,
+            "{a:5} {b:5}  {distance:8.4}  {WORDS}{}{WORDS:#}",
+            marked(&pair.words_a, &pair.gone, '-')
+        )?;
+        writeln!(text, "{:23}{WORDS}{}{WORDS:#}", "", marked(&pair.words_b, &pair.new, '+'))?;
+    }
+    for (name, alone) in [("A", &report.alone_in_a), ("B", &report.alone_in_b)] {
+        if !alone.is_empty() {
+            let topics: Vec<String> = alone.iter().map(ToString::to_string).collect();
+            writeln!(text, "alone in {name}: {}", topics.join(" "))?;
+        }
+    }
+    writeln!(
+        text,
+        "mean distance {:.4} ({}), {} pairs",
+        report.mean_distance,
+        report.distance,
+        report.pairs.len()
+    )?;
+    let Some(scores) = &report.score_difference else { return Ok(text) };
+    let ScoreDifference { documents, mean, interval: [low, high], .. } = scores.difference;
+    writeln!(
+        text,
+        "\n{STRONG}B is {} by {:.3} nats per document{STRONG:#} (from {low:.3} to {high:.3} with 95 % confidence)",
+        if mean >= 0.0 { "better" } else { "worse" },
+        mean.abs(),
+    )?;
+    writeln!(
+        text,
+        "log-perplexity per document: A {:.3}, B {:.3}  {FAINT}{} documents, {} with {} particles{FAINT:#}",
+        scores.log_perplexity_per_document_a,
+        scores.log_perplexity_per_document_b,
+        count(documents),
+        scores.estimator,
+        scores.particles
+    )?;
+    match (report.passed, fail_below) {
+        (Some(true), Some(least)) => writeln!(text, "{GOOD}passed{GOOD:#}: not below {least}")?,
+        (Some(false), Some(least)) => writeln!(text, "{BAD}failed{BAD:#}: {mean:.3} is below {least}")?,
+        _ => {}
+    }
+    Ok(text)
+}
+
+/// The words, with a sign before those that have moved.
+fn marked(words: &[String], moved: &[String], sign: char) -> String {
+    let mark = |word: &String| if moved.contains(word) { format!("{sign}{word}") } else { word.clone() };
+    words.iter().map(mark).collect::<Vec<_>>().join(" ")
+}
