@@ -153,7 +153,7 @@ class HDP(TopicEstimator):
         max_topics: int = 1000,
         doc_concentration: float = 1.0,
         top_concentration: float = 10.0,
-        min_remainder: float = 0.01,
+        min_remainder: float = 0.02,
         pi: str = "constrained",
         method: str = "g-oem",
         batch: int = 100,

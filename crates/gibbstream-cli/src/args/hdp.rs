@@ -20,7 +20,7 @@ pub struct HdpArgs {
     /// Concentration c of the weights of topics: a large one makes new topics likely [default: 10]
     #[arg(long, value_name = "C")]
     top_concentration: Option<f64>,
-    /// Share that is always left for topics not met yet; with 0 new topics may become ever less likely [default: 0.01]
+    /// Share that is always left for topics not met yet; with 0 new topics may become ever less likely [default: 0.02]
     #[arg(long, value_name = "R")]
     min_remainder: Option<f64>,
     /// Weights of topics: constrained (they and the remainder add up to 1), or literal (as in the paper) [default:

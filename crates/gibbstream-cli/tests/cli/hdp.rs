@@ -107,7 +107,7 @@ fn nonsense_is_refused() {
         ),
         (
             "--model hdp --min-remainder 1",
-            "min-remainder: 1 is not a share in [0, 1); choose a small share such as 0.01",
+            "min-remainder: 1 is not a share in [0, 1); choose a small share such as 0.02",
         ),
     ] {
         run(&folder, &format!("train five {flags} --out m.gbs")).refused(text);

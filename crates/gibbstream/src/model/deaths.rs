@@ -20,8 +20,13 @@ pub struct DeathRule {
     /// The largest share of all that a topic on trial is given when evidence for it is measured: a large one would count
     /// against it in all documents without it.
     pub share_on_trial: f64,
-    /// At this age a topic goes if there is more evidence against it than for it, and so at every later look.
-    pub patience: u64,
+    /// From this age on a topic on trial goes if there is more evidence against it than for it. The age is given per word
+    /// of the vocabulary, because a topic must first learn its words, and is held between `shortest` and `longest`.
+    pub patience_per_word: f64,
+    /// The least age at which a topic on trial goes.
+    pub shortest_patience: f64,
+    /// The largest age at which that is looked at for the first time.
+    pub longest_patience: f64,
     /// A topic with less than this times the tokens of an average topic in use is idle.
     pub idle_share: f64,
     /// After so many documents as an idle topic it goes.
@@ -36,11 +41,19 @@ impl DeathRule {
         first_look: 1600,
         proof: 10.0,
         share_on_trial: 5e-4,
-        patience: 3200,
+        patience_per_word: 0.32,
+        shortest_patience: 400.0,
+        longest_patience: 3200.0,
         idle_share: 0.05,
         idle_documents: 2000,
         same_topic: 0.6,
     };
+
+    /// The age from which on topics on trial are judged.
+    fn patience(&self, vocabulary: usize) -> u64 {
+        let age = self.patience_per_word * vocabulary as f64;
+        age.clamp(self.shortest_patience, self.longest_patience) as u64
+    }
 
     /// Whether a topic is looked at when its age grows from `before` to `now`.
     fn is_due(&self, before: u64, now: u64) -> bool {
@@ -77,6 +90,7 @@ impl Hdp {
         let tokens = state.counts.topic_tokens();
         let largest = (0..tokens.len()).max_by(|&a, &b| tokens[a].total_cmp(&tokens[b])).unwrap_or(0);
         let rule = &self.deaths;
+        let patience = rule.patience(self.start.vocabulary);
         let sticks = sticks_mut(state);
         let mut due = Vec::new();
         let mut stay = Vec::new();
@@ -84,7 +98,8 @@ impl Hdp {
             let age = step.seen - born;
             let look = rule.is_due(age.saturating_sub(step.batch), age);
             let evidence = sticks.evidence[k];
-            if idle[k] || (look && age >= rule.patience && evidence < 0.0 && k != largest) {
+            let judged = if sticks.proved[k] { look } else { age >= patience };
+            if idle[k] || (judged && evidence < 0.0 && k != largest) {
                 continue;
             }
             if look && sticks.proved[k] {

@@ -42,7 +42,7 @@ impl Default for HdpSettings {
             max_topics: 1000,
             doc_concentration: 1.0,
             top_concentration: 10.0,
-            min_remainder: 0.01,
+            min_remainder: 0.02,
             pi: PiRule::Constrained,
         }
     }
@@ -61,7 +61,7 @@ impl HdpSettings {
         }
         if !(0.0..1.0).contains(&self.min_remainder) {
             let problem = format!("{} is not a share in [0, 1)", self.min_remainder);
-            return Err(Error::setting("min-remainder", problem, "choose a small share such as 0.01"));
+            return Err(Error::setting("min-remainder", problem, "choose a small share such as 0.02"));
         }
         if topics > self.max_topics {
             let problem = format!("{} is less than the {topics} topics of the start", self.max_topics);

@@ -328,7 +328,7 @@ fn topics_of(trainer: &Trainer) -> anyhow::Result<Topics> {
 /// the truth for that.
 fn gibbs_estimate(topics: &Topics, held_out: &[Document], seed: Seed) -> f64 {
     // The second half of the sweeps is kept.
-    let inference = MixtureInference { sweeps: 2 * GIBBS_SAMPLES, seed };
+    let inference = MixtureInference { sweeps: 2 * GIBBS_SAMPLES, seed, details: false };
     let log_likelihood = |document: &Document| -> f64 {
         let mixtures = inference.infer(topics, &Minibatch::new(std::slice::from_ref(document), 0, 0));
         let word = |&(word, count): &(u32, u32)| {
