@@ -20,12 +20,13 @@ pub struct DeathRule {
     /// The largest share of all that a topic on trial is given when evidence for it is measured: a large one would count
     /// against it in all documents without it.
     pub share_on_trial: f64,
-    /// From this age on a topic on trial goes if there is more evidence against it than for it. The age is given per word
-    /// of the vocabulary, because a topic must first learn its words, and is held between `shortest` and `longest`.
+    /// From this age on a topic on trial goes if there is more evidence against it than for it, and one that has proved
+    /// itself goes if there was since it was last looked at. The age is given per word of the vocabulary, because a topic
+    /// must first learn its words.
     pub patience_per_word: f64,
-    /// The least age at which a topic on trial goes.
+    /// But not before this age.
     pub shortest_patience: f64,
-    /// The largest age at which that is looked at for the first time.
+    /// And at this age even if there are more words.
     pub longest_patience: f64,
     /// A topic with less than this times the tokens of an average topic in use is idle.
     pub idle_share: f64,
@@ -49,7 +50,7 @@ impl DeathRule {
         same_topic: 0.6,
     };
 
-    /// The age from which on topics on trial are judged.
+    /// The age from which on evidence counts.
     fn patience(&self, vocabulary: usize) -> u64 {
         let age = self.patience_per_word * vocabulary as f64;
         age.clamp(self.shortest_patience, self.longest_patience) as u64
@@ -97,8 +98,8 @@ impl Hdp {
         for (k, &born) in sticks.born.iter().enumerate() {
             let age = step.seen - born;
             let look = rule.is_due(age.saturating_sub(step.batch), age);
+            let judged = age >= patience && (look || !sticks.proved[k]);
             let evidence = sticks.evidence[k];
-            let judged = if sticks.proved[k] { look } else { age >= patience };
             if idle[k] || (judged && evidence < 0.0 && k != largest) {
                 continue;
             }
