@@ -4,8 +4,9 @@
 mod support;
 
 use gibbstream::corpus::{Document, Minibatch};
-use gibbstream::inference::chain::{Chain, Kept};
+use gibbstream::inference::chain::Chain;
 use gibbstream::inference::gibbs::{DocumentTopics, Gibbs};
+use gibbstream::inference::kept::Kept;
 use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::inference::{LocalInference, Passes};
 use gibbstream::model::lda::{Lda, TopicExpectation, Topics};

@@ -1,7 +1,8 @@
 //! Local Gibbs sampling: the E-step of G-OEM (Algorithm 2 of the paper, algorithms.md 3.2).
 
-use super::chain::{Chain, Kept, Move};
+use super::chain::{Chain, Move};
 use super::collect::{self, DocumentCounts, Weights};
+use super::kept::Kept;
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
 use crate::math::digamma;

@@ -6,6 +6,7 @@ pub(crate) mod collect;
 mod draw;
 pub mod exact;
 pub mod gibbs;
+pub mod kept;
 pub mod mean_field;
 pub mod mixtures;
 pub mod predictive;

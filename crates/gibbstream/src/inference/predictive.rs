@@ -5,8 +5,8 @@
 //! many tokens `phi_k` is worth. Topics without a token in the document have `alpha_k phi_kw`, the prior mass of the
 //! view, so only the topics present are looked at one by one.
 
-use super::chain::Kept;
 use super::gibbs::{Window, expect_in_parts, starting_topics};
+use super::kept::Kept;
 use super::slots::Sticks;
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
@@ -193,7 +193,7 @@ where
         (): &mut (),
         passes: Passes,
     ) {
-        latent.kept.forget();
+        latent.kept.clear();
         for pass in passes.range {
             latent.sweep(view);
             if pass >= passes.keep_from {

@@ -2,7 +2,7 @@
 //! which of those stay (algorithms.md 4.2).
 
 use crate::corpus::Minibatch;
-use crate::inference::chain::Kept;
+use crate::inference::kept::Kept;
 use crate::model::view::TopicView;
 
 /// Which newly met topics become topics of the model.

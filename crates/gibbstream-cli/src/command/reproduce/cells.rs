@@ -1,6 +1,6 @@
 //! A cell: one training run with its scores, and what comes out of it.
 
-use super::experiments::{Experiment, Extra, Grid, Recipe};
+use super::experiment::{Experiment, Extra, Grid, Recipe};
 use super::library::Library;
 use gibbstream::evaluation::Estimator;
 use gibbstream::evaluation::coherence::TopicCoherence;

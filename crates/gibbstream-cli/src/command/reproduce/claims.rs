@@ -1,7 +1,7 @@
 //! What the paper says, in a form that can be true or false of finished cells.
 
 use super::cells::{Finished, Moment};
-use super::experiments::Expectation;
+use super::experiment::Expectation;
 use super::findings::{Findings, Place, value_of};
 
 /// Scores that differ by no more than this share are about the same.

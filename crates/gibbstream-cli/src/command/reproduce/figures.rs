@@ -2,7 +2,7 @@
 
 use super::cells::{Finished, Moment};
 use super::claims::{Measure, most_careful};
-use super::experiments::{Experiment, Figure};
+use super::experiment::{Experiment, Figure};
 use super::findings::{Findings, Place, Spread, value_of};
 use super::plot::{Axis, Panel, Plot, Series};
 

@@ -6,7 +6,7 @@
 //! not depend on how many there are; those to score are held.
 
 use super::cells::Cell;
-use super::experiments::Corpus;
+use super::experiment::Corpus;
 use super::scale::{SPLITS, Scale};
 use gibbstream::corpus::{
     Document, Inputs, Length, Minibatch, ResolvedInputs, Synthetic, Truth, Vocabulary, VocabularyLimits,

@@ -1,11 +1,12 @@
 //! `reproduce`: the experiments of the paper, run, drawn and held against what the paper says.
 //!
-//! Experiments are a table (`experiments.rs`). Each asks for cells (`cells.rs`), which are run by one runner (`run.rs`) on
+//! Experiments (`experiment.rs`) are a table (`experiments.rs`). Each asks for cells (`cells.rs`), which are run by one runner (`run.rs`) on
 //! documents of the library (`library.rs`) and kept in a file (`store.rs`). Plots (`plot.rs`, `figures.rs`), tables
 //! (`table.rs`) and checks (`claims.rs`) are made from finished cells (`findings.rs`) alone.
 
 mod cells;
 mod claims;
+mod experiment;
 mod experiments;
 mod figures;
 mod findings;
@@ -22,7 +23,8 @@ use crate::interrupt::Interrupt;
 use crate::output::{Output, STRONG, count};
 use anyhow::Context;
 use cells::{Task, plan, tasks_of};
-use experiments::{Corpus, EXPERIMENTS, Experiment, find};
+use experiment::{Corpus, Experiment};
+use experiments::{EXPERIMENTS, find};
 use figures::drawings;
 use findings::Findings;
 use gibbstream::Error;

@@ -1,7 +1,7 @@
 //! Runs cells: learn, score, and measure what else is wanted, several cells at a time with a thread each.
 
 use super::cells::{Beside, Cell, Estimate, Finished, Moment, SCHEMA, Task, TopicPair};
-use super::experiments::Extra;
+use super::experiment::Extra;
 use super::library::{Library, Shelf};
 use crate::args::method::MethodArgs;
 use crate::interrupt::Interrupt;

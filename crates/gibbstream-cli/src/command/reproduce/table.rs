@@ -2,7 +2,7 @@
 
 use super::cells::{Finished, TopicPair};
 use super::claims::{Ground, Measure, NEAR, Verdict, check, score_within, seconds_to};
-use super::experiments::{Corpus, Experiment, Table};
+use super::experiment::{Corpus, Experiment, Table};
 use super::figures::Drawing;
 use super::findings::{Findings, Place, Spread, value_of};
 use super::library::Library;
