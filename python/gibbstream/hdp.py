@@ -61,7 +61,7 @@ class HDP(TopicEstimator):
     passes : int, optional
         Passes over the documents in ``fit``.
     transform_sweeps : int
-        Sweeps over each document in ``transform``; the second half is kept. The program's ``infer`` makes 100.
+        Sweeps over each document in ``transform``; all but the first quarter are kept. The program's ``infer`` makes 100.
     particles : int
         Particles per document in ``score``, ``perplexity`` and ``log_likelihood``.
     random_state : int, RandomState or None
@@ -168,7 +168,7 @@ class HDP(TopicEstimator):
         topic_prior: float | None = None,
         total_docs: int | None = None,
         passes: int | None = None,
-        transform_sweeps: int = 10,
+        transform_sweeps: int = 8,
         particles: int = 20,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -58,7 +58,7 @@ class LDA(TopicEstimator):
     passes : int, optional
         Passes over the documents in ``fit``: 1, or 20 for methods that take the corpus as a whole.
     transform_sweeps : int
-        Sweeps over each document in ``transform``; the second half is kept. The program's ``infer`` makes 100.
+        Sweeps over each document in ``transform``; all but the first quarter are kept. The program's ``infer`` makes 100.
     particles : int
         Particles per document in ``score``, ``perplexity`` and ``log_likelihood``.
     random_state : int, RandomState or None
@@ -160,7 +160,7 @@ class LDA(TopicEstimator):
         topic_prior: float | None = None,
         total_docs: int | None = None,
         passes: int | None = None,
-        transform_sweeps: int = 10,
+        transform_sweeps: int = 8,
         particles: int = 20,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -59,9 +59,9 @@ pub fn transform(
     seed: u64,
     pool: &ThreadPool,
 ) -> PyResult<Vec<f64>> {
-    if sweeps < 2 {
-        let problem = "one half of the sweeps is kept, so there must be two at least";
-        return Err(Error::setting("transform_sweeps", problem, "use for example 10")).or_exception();
+    if sweeps == 0 {
+        let problem = "0 sweeps estimate nothing";
+        return Err(Error::setting("transform_sweeps", problem, "use for example 8")).or_exception();
     }
     let inference = MixtureInference { sweeps, seed: Seed(seed), details: false };
     let (topics, met) = (&parameters.topics, parameters.met());

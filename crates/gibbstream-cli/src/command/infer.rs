@@ -60,7 +60,7 @@ pub struct InferArgs {
     /// Add the standard deviation of each share
     #[arg(long)]
     pub uncertainty: bool,
-    /// Sweeps over each document, half of which are kept
+    /// Sweeps over each document, of which all but the first quarter are kept
     #[arg(long, value_name = "P", default_value_t = 100)]
     pub sweeps: usize,
 }
@@ -127,9 +127,8 @@ pub fn each_mixture(
     interrupt: &Interrupt,
     mut each: impl FnMut(Inferred<'_>) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    if inference.sweeps < 2 {
-        let problem = "one half of the sweeps is kept, so there must be two at least";
-        return Err(Error::setting("--sweeps", problem, "use for example 100").into());
+    if inference.sweeps == 0 {
+        return Err(Error::setting("--sweeps", "0 sweeps estimate nothing", "use for example 100").into());
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Error::setting("--threads", format!("cannot start {threads} threads: {error}"), "ask for fewer")

@@ -233,9 +233,8 @@ fn flags_of_the_other_commands() {
     run(&folder, "topics uci.gbs --lambda 2")
         .refused("--lambda: 2 is not in [0, 1]; use 1 for frequent words, 0.6 for typical ones");
     run(&folder, "infer uci.gbs uci --top 0").refused("--top: 0 shares would be written; use at least 1");
-    run(&folder, "infer uci.gbs uci --sweeps 1").refused(
-        "--sweeps: one half of the sweeps is kept, so there must be two at least; use for example 100",
-    );
+    run(&folder, "infer uci.gbs uci --sweeps 0")
+        .refused("--sweeps: 0 sweeps estimate nothing; use for example 100");
     run(&folder, "infer uci.gbs uci --output-format csv --tokens")
         .refused("--tokens: cannot be written as CSV; leave --output-format csv out");
     run(&folder, "synth --docs 0 --out s")

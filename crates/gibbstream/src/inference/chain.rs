@@ -38,8 +38,8 @@ pub struct Chain {
     tokens: Vec<Token>,
     slots: Slots,
     kept: Kept,
-    masses: Vec<f64>,
-    gains: Vec<f64>,
+    /// Per word, its mass and the gains of its tokens.
+    gains: Vec<(f64, f64)>,
     spare: Vec<Block>,
 }
 
@@ -159,54 +159,59 @@ impl Chain {
 
     #[inline(always)]
     fn keep_probabilities<V: Lanes>(&mut self, view: &TopicView) {
-        let Self { tokens, slots, kept, masses, gains, .. } = self;
-        let (counts, blocks) = (&slots.counts[..], slots.counts.len());
-        masses.resize(slots.words.len(), 0.0);
-        let rows = slots.words.iter().zip(slots.weights.chunks_exact(blocks.max(1)));
-        for (mass, (&word, weights)) in masses.iter_mut().zip(rows) {
-            *mass = view.prior_mass(word) * view.scale(word) + V::dot(weights, counts);
-        }
-        gains.clear();
-        gains.resize(slots.words.len(), 0.0);
-        for &Token { row, slot } in &*tokens {
-            let (row, block, lane) = (row as usize, slot as usize / WIDTH, slot as usize % WIDTH);
-            let all = masses[row];
-            let mut others = all - f64::from(slots.weights[row * blocks + block][lane]);
-            if others < 1e-6 * all {
-                others = mass_without(slots, view, row as u32, slot); // the difference has lost its digits
-            }
-            let gain = 1.0 / others;
-            gains[row] += gain;
-            kept.shares[row * blocks + block][lane] -= gain as f32;
-        }
-        let shares = kept.shares.chunks_exact_mut(blocks.max(1));
-        for ((shares, &gain), sum) in shares.zip(&*gains).zip(&mut kept.gains) {
+        let blocks = self.slots.counts.len();
+        let shares = self.kept.shares.as_flattened_mut();
+        token_gains::<V>(&self.tokens, &self.slots, view, &mut self.gains, |row, slot, gain, _| {
+            shares[row * blocks * WIDTH + slot] -= gain as f32;
+        });
+        let shares = self.kept.shares.chunks_exact_mut(blocks.max(1));
+        for ((shares, &(_, gain)), sum) in shares.zip(&self.gains).zip(&mut self.kept.gains) {
             *sum += gain;
             let gain = V::splat(gain as f32);
-            for (shares, counts) in shares.iter_mut().zip(counts) {
+            for (shares, counts) in shares.iter_mut().zip(&self.slots.counts) {
                 V::load(shares).add(gain.mul(V::load(counts))).store(shares);
             }
         }
     }
 
-    /// Adds the expected tokens of every topic, a mean over the sweeps kept by [`Self::keep`].
-    pub fn add_expected_counts(&self, view: &TopicView, out: &mut [f64]) {
-        let Self { slots, kept, .. } = self;
-        let (blocks, share) = (kept.blocks, 1.0 / kept.sweeps.max(1) as f64);
-        // Topics in use have counts of their own, and all have a part of the prior.
-        let mut present = vec![0.0; blocks * WIDTH];
-        let mut prior = vec![0.0; view.topics()];
-        for (row, &word) in slots.words.iter().enumerate() {
-            let place = row * blocks..(row + 1) * blocks;
-            let (weights, shares) = (&slots.weights[place.clone()], &kept.shares[place]);
-            add_products(weights.as_flattened(), shares.as_flattened(), &mut present);
-            view.add_relative(word, kept.gains[row], &mut prior);
+    /// Adds to `counts` how many tokens each topic has in expectation, by the same probabilities summed over all words, but
+    /// for the part of the prior.
+    pub fn add_expected_counts(&mut self, view: &TopicView, counts: &mut [f64]) {
+        vectorised!(V: (chain: &mut Chain = self, view: &TopicView = view, counts: &mut [f64] = counts) -> () {
+            chain.expect_counts::<V>(view, counts);
+        });
+        self.kept.gains.resize(self.gains.len(), 0.0);
+        self.kept.gains.iter_mut().zip(&self.gains).for_each(|(sum, (_, gain))| *sum += gain);
+    }
+
+    /// Adds the part of the prior, for all calls of [`Self::add_expected_counts`].
+    pub fn add_prior_counts(&self, view: &TopicView, counts: &mut [f64]) {
+        let mut prior = vec![0.0; counts.len()];
+        for (&word, &gain) in self.slots.words.iter().zip(&self.kept.gains) {
+            view.add_relative(word, gain, &mut prior);
         }
-        for (&topic, count) in slots.topics.iter().zip(present) {
-            out[topic as usize] += share * count;
+        for ((count, prior), alpha) in counts.iter_mut().zip(prior).zip(view.alpha()) {
+            *count += alpha * prior;
         }
-        for ((out, prior), alpha) in out.iter_mut().zip(prior).zip(view.alpha()) {
-            *out += share * alpha * prior;
+    }
+
+    #[inline(always)]
+    fn expect_counts<V: Lanes>(&mut self, view: &TopicView, counts: &mut [f64]) {
+        let Self { tokens, slots, gains, .. } = self;
+        token_gains::<V>(tokens, slots, view, gains, |_, slot, gain, weight| {
+            counts[slots.topics[slot] as usize] -= gain * weight;
+        });
+        for (block, sizes) in slots.counts.iter().enumerate() {
+            let mut sums = V::splat(0.0);
+            let weights = slots.weights[block..].iter().step_by(slots.counts.len());
+            for (weights, &(_, gain)) in weights.zip(&*gains) {
+                sums = sums.add(V::splat(gain as f32).mul(V::load(weights)));
+            }
+            let mut own = [0.0; WIDTH];
+            sums.mul(V::load(sizes)).store(&mut own);
+            for (&topic, own) in slots.topics[(block * WIDTH).min(slots.topics.len())..].iter().zip(own) {
+                counts[topic as usize] += f64::from(own);
+            }
         }
     }
 
@@ -323,13 +328,34 @@ impl Chain {
     }
 }
 
-/// Adds the products of two rows.
-fn add_products(a: &[f32], b: &[f32], out: &mut [f64]) {
-    vectorised!((a: &[f32] = a, b: &[f32] = b, out: &mut [f64] = out) -> () {
-        for ((a, b), out) in a.iter().zip(b).zip(out) {
-            *out += f64::from(*a) * f64::from(*b);
+/// Gives `f` the (row, slot, gain, weight) of every token, where its gain is 1 / (relative mass of its word without it), and
+/// `gains` the mass and the sum of gains of every word.
+#[inline(always)]
+fn token_gains<V: Lanes>(
+    tokens: &[Token],
+    slots: &Slots,
+    view: &TopicView,
+    gains: &mut Vec<(f64, f64)>,
+    mut f: impl FnMut(usize, usize, f64, f64),
+) {
+    let blocks = slots.counts.len();
+    let rows = slots.words.iter().zip(slots.weights.chunks_exact(blocks.max(1)));
+    gains.clear();
+    gains.extend(rows.map(|(&word, weights)| {
+        (view.prior_mass(word) * view.scale(word) + V::dot(weights, &slots.counts), 0.0)
+    }));
+    let weights = slots.weights.as_flattened();
+    for &Token { row, slot } in tokens {
+        let (mass, sum) = &mut gains[row as usize];
+        let weight = f64::from(weights[row as usize * blocks * WIDTH + slot as usize]);
+        let mut others = *mass - weight;
+        if others < 1e-6 * *mass {
+            others = mass_without(slots, view, row, slot); // the difference has lost its digits
         }
-    });
+        let gain = 1.0 / others;
+        *sum += gain;
+        f(row as usize, slot as usize, gain, weight);
+    }
 }
 
 /// The relative mass of a word with one token taken out of a slot, without cancellation.

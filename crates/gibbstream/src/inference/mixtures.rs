@@ -8,13 +8,13 @@ use crate::random::{Purpose, Seed, Stream};
 use rayon::prelude::*;
 
 /// Documents that a thread takes at a time: each time it begins with empty buffers, which must grow first.
-const DOCUMENTS_PER_TASK: usize = 16;
+const DOCUMENTS_PER_TASK: usize = 128;
 
 /// How mixtures are inferred. The random stream of a document is keyed by its content, so the same document
 /// always gets the same mixture, alone or in company.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MixtureInference {
-    /// Sweeps over each document; the second half is kept.
+    /// Sweeps over each document; all but the first quarter are kept.
     pub sweeps: usize,
     /// Seed of the random streams.
     pub seed: Seed,
@@ -49,21 +49,22 @@ impl MixtureInference {
         let document = batch.document(index);
         let mut random = self.seed.stream(Purpose::Mixture, [batch.content_key(index), 0]);
         start(view, document, chain, &mut random);
-        let burn_in = self.sweeps / 2;
-        for sweep in 0..burn_in {
+        let burn_in = self.sweeps / 4;
+        let mut theta = vec![0.0; view.topics()];
+        let mut counts = self.details.then(|| CountMoments::new(view.topics()));
+        for sweep in 0..self.sweeps {
             chain.sweep(view, &mut random);
+            if sweep >= burn_in {
+                chain.add_expected_counts(view, &mut theta);
+                counts.iter_mut().for_each(|counts| counts.add(chain));
+            }
             // Topics leave quickly at first and slowly later.
             if sweep.is_power_of_two() {
                 chain.compact();
             }
         }
-        let mut counts = self.details.then(|| CountMoments::new(view.topics()));
-        for _ in burn_in..self.sweeps {
-            chain.sweep(view, &mut random);
-            chain.keep(view);
-            counts.iter_mut().for_each(|counts| counts.add(chain));
-        }
-        let theta = theta(view, chain);
+        chain.add_prior_counts(view, &mut theta);
+        mean_proportions(&mut theta, (self.sweeps - burn_in) as f64, view.alpha());
         match counts {
             None => Mixture { theta, ..Mixture::default() },
             Some(counts) => Mixture {
@@ -85,14 +86,11 @@ fn start(view: &TopicView, document: &[Entry], chain: &mut Chain, random: &mut S
     }
 }
 
-/// The mean of theta over the kept sweeps: Dirichlet(alpha + counts), where each token counts for topics by the
-/// probabilities that it has given all the others.
-fn theta(view: &TopicView, chain: &Chain) -> Vec<f64> {
-    let mut theta = view.alpha().to_vec();
-    chain.add_expected_counts(view, &mut theta);
-    let whole: f64 = theta.iter().sum();
-    theta.iter_mut().for_each(|share| *share /= whole);
-    theta
+/// From sums of counts over so many sweeps to the mean of Dirichlet(alpha + counts).
+fn mean_proportions(counts: &mut [f64], sweeps: f64, alpha: &[f64]) {
+    counts.iter_mut().zip(alpha).for_each(|(count, alpha)| *count = alpha + *count / sweeps);
+    let whole: f64 = counts.iter().sum();
+    counts.iter_mut().for_each(|share| *share /= whole);
 }
 
 fn token_topics(batch: &Minibatch, document: &[Entry], chain: &Chain) -> Vec<(u32, u32)> {
