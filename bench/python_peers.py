@@ -25,12 +25,11 @@ from scipy import sparse  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "python-peers.jsonl"
-SMALL_STEPS = {"batch": 10, "kappa": 0.7, "offset": 20, "smoothing": 0.02}
 OURS = {
     "gibbstream": {},
-    "gibbstream-5-sweeps": {"sweeps": 5},
-    "gibbstream-small-steps": {"sweeps": 5, **SMALL_STEPS},
-    "gibbstream-small-steps-3-sweeps": {"sweeps": 3, **SMALL_STEPS},
+    "gibbstream-10-sweeps": {"sweeps": 10},
+    "gibbstream-5-passes": {"passes": 5, "sweeps": 5},
+    "gibbstream-paper": {"paper": True},
 }
 PROGRAMS = [*OURS, "scikit-learn", "gensim"]
 

@@ -28,13 +28,11 @@ FRACTIONS = [0.1, 0.25, 0.5, 1.0]
 
 # Ours: arguments, and the points of the curve as passes over the documents (parts of one, or several).
 OURS = {
-    "gibbstream": (["--batch", "100", "--sweeps", "20"], FRACTIONS),
-    "gibbstream-5-sweeps": (["--batch", "100", "--sweeps", "5"], FRACTIONS),
-    # Many small updates first, few sweeps, more smoothing, several passes: for documents that can be read again.
-    "gibbstream-small-steps": (
-        ["--batch", "10", "--sweeps", "5", "--kappa", "0.7", "--offset", "20", "--smoothing", "0.02"],
-        [0.25, 0.5, 1, 2, 3, 5, 10],
-    ),
+    "gibbstream": ([], FRACTIONS),
+    "gibbstream-10-sweeps": (["--sweeps", "10"], FRACTIONS),
+    "gibbstream-paper": (["--paper"], FRACTIONS),
+    # For documents that can be read again.
+    "gibbstream-5-sweeps": (["--sweeps", "5"], [0.25, 0.5, 1, 2, 3, 5, 10]),
 }
 # The others, in the order of running: name -> module.
 PEERS = {
@@ -48,6 +46,9 @@ PEERS = {
     "vowpal-wabbit-tuned": "vowpal_wabbit",
     "gensim-multicore": "gensim_multicore",
 }
+# Only when asked for by name: the mark that bench/defaults.py sets its settings against.
+ON_DEMAND = {"tomotopy-200-sweeps": "tomotopy_lda"}
+KNOWN = {**OURS, **PEERS, **ON_DEMAND}
 
 # One thread for everybody.
 ENVIRONMENT = dict(
@@ -63,7 +64,7 @@ def main():
     parser.add_argument("--topics", type=int, default=128)
     parser.add_argument("--held-out", type=int, default=500, help="the last N are scored")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", action="append", metavar="NAME", help=f"one of {', '.join([*OURS, *PEERS])}; may be repeated")
+    parser.add_argument("--only", action="append", metavar="NAME", help=f"one of {', '.join(KNOWN)}; may be repeated")
     parser.add_argument("--data", type=Path, default=os.environ.get("GIBBSTREAM_DATA", ROOT.parent / "shared" / "data"))
     parser.add_argument("--gibbstream", type=Path, help="the program; built with cargo if not given")
     parser.add_argument("--scorer", type=Path, help="the example score_arrays; built with cargo if not given")
@@ -71,9 +72,9 @@ def main():
     parser.add_argument("--keep", action="store_true", help="keep topics of all snapshots under .work/")
     arguments = parser.parse_args()
     names = arguments.only or [*OURS, *PEERS]
-    unknown = [name for name in names if name not in OURS and name not in PEERS]
+    unknown = [name for name in names if name not in KNOWN]
     if unknown:
-        parser.error(f"there is no {', '.join(unknown)}; there are {', '.join([*OURS, *PEERS])}")
+        parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(KNOWN)}")
     if not (Path(arguments.data) / arguments.corpus).is_dir():
         parser.error(f"there is no corpus {Path(arguments.data) / arguments.corpus}; name the directory with --data")
     if os.nice(0) < 5:
@@ -152,7 +153,7 @@ class Run:
     def peer(self, name, folder):
         """Runs another program; it reports its snapshots as JSON lines."""
         arguments = self.arguments
-        words = [HERE / "train.py", name, "--module", PEERS[name], "--data", self.data, "--documents", arguments.documents]
+        words = [HERE / "train.py", name, "--module", KNOWN[name], "--data", self.data, "--documents", arguments.documents]
         words += ["--topics", arguments.topics, "--seed", arguments.seed, "--folder", folder]
         about, *points = [json.loads(line) for line in self.python(*words).splitlines() if line.startswith("{")]
         say(f"{name} {about['version']}: {json.dumps(about['settings'])}")

@@ -61,7 +61,8 @@ class HDP(TopicEstimator):
     passes : int, optional
         Passes over the documents in ``fit``.
     transform_sweeps : int
-        Sweeps over each document in ``transform``; all but the first quarter are kept. The program's ``infer`` makes 100.
+        Sweeps over each document in ``transform``, of which all but the first quarter are kept. The program's
+        ``infer`` makes 100.
     particles : int
         Particles per document in ``score``, ``perplexity`` and ``log_likelihood``.
     random_state : int, RandomState or None

@@ -24,6 +24,8 @@ class LDA(TopicEstimator):
         Number of topics.
     method : str
         How to learn; ``gibbstream.METHODS`` lists the names.
+    paper : bool
+        The settings of the paper for everything that is not asked for otherwise.
     batch : int
         Documents in a minibatch.
     sweeps : int, optional
@@ -58,7 +60,8 @@ class LDA(TopicEstimator):
     passes : int, optional
         Passes over the documents in ``fit``: 1, or 20 for methods that take the corpus as a whole.
     transform_sweeps : int
-        Sweeps over each document in ``transform``; all but the first quarter are kept. The program's ``infer`` makes 100.
+        Sweeps over each document in ``transform``, of which all but the first quarter are kept. The program's
+        ``infer`` makes 100.
     particles : int
         Particles per document in ``score``, ``perplexity`` and ``log_likelihood``.
     random_state : int, RandomState or None
@@ -118,6 +121,7 @@ class LDA(TopicEstimator):
     _knobs: ClassVar[tuple[str, ...]] = (
         "n_components",
         "method",
+        "paper",
         "batch",
         "sweeps",
         "kappa",
@@ -142,6 +146,7 @@ class LDA(TopicEstimator):
         n_components: int = 10,
         *,
         method: str = "g-oem",
+        paper: bool = False,
         batch: int = 100,
         sweeps: int | None = None,
         kappa: float | None = None,
@@ -169,6 +174,7 @@ class LDA(TopicEstimator):
     ) -> None:
         self.n_components = n_components
         self.method = method
+        self.paper = paper
         self.batch = batch
         self.sweeps = sweeps
         self.kappa = kappa

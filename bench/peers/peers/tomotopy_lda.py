@@ -11,6 +11,7 @@ COMMON = dict(alpha=0.1, optim_interval=10, burn_in=0, workers=1, sweeps=[10, 25
 SETTINGS = {
     "tomotopy": dict(COMMON, eta=0.01),
     "tomotopy-eta-0.1": dict(COMMON, eta=0.1),
+    "tomotopy-200-sweeps": dict(COMMON, eta=0.01, sweeps=[200]),
 }
 
 

@@ -31,11 +31,11 @@ pub fn method_names(model: &str) -> Vec<&'static str> {
 /// Passes over the documents that a method makes if nothing else is asked for.
 #[pyfunction]
 pub fn usual_passes(model: &str, method: &str) -> PyResult<u64> {
-    Ok(named(model == HDP, method).or_exception()?.usual_passes())
+    Ok(usual(model == HDP, method).or_exception()?.usual_passes())
 }
 
-fn named(open: bool, name: &str) -> gibbstream::Result<Method> {
-    if open { Method::named_for_hdp(name) } else { Method::named(name) }
+fn usual(open: bool, name: &str) -> gibbstream::Result<Method> {
+    if open { Method::named_for_hdp(name) } else { Method::usual(name) }
 }
 
 /// Settings from parameters by name. `documents` is the size of the corpus, if it is known, for methods that ask.
@@ -44,7 +44,6 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
     let name: String = of("method").required("the name of a method")?;
     let text = |rule: &'static str| of(rule).get::<String>("a text");
     let changes = MethodChanges {
-        paper: false,
         sweeps: of("sweeps").get(WHOLE)?,
         kappa: of("kappa").get("a number")?,
         offset: of("offset").get("a number")?,
@@ -63,9 +62,9 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
         total_docs: of("total_docs").get(WHOLE)?,
     };
     let open = of("model").required::<String>("the kind of a model")? == HDP;
-    let method = named(open, &name).or_exception()?;
-    let mut method =
-        if open { changes.apply_for_hdp(method) } else { changes.apply(method) }.or_exception()?;
+    let paper = of("paper").get("True or False")?.unwrap_or(false);
+    let own = if paper { Method::named(&name) } else { usual(open, &name) }.or_exception()?;
+    let mut method = if open { changes.apply_for_hdp(own) } else { changes.apply(own) }.or_exception()?;
     if let Some(documents) = documents {
         method = method.with_population(documents as f64);
     }
@@ -109,7 +108,7 @@ pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'
     dict.set_item("method", &settings.name)?;
     dict.set_item("batch", settings.batch)?;
     dict.set_item("seed", settings.seed.0)?;
-    let own = named(settings.hdp.is_some(), &settings.name).or_exception()?;
+    let own = usual(settings.hdp.is_some(), &settings.name).or_exception()?;
     let (method, usual) = (Parts::from(&settings.method), Parts::from(&own));
     if method.sweeps != usual.sweeps {
         dict.set_item("sweeps", method.sweeps)?;

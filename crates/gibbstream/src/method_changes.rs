@@ -13,8 +13,6 @@ use crate::schedule::StepSize;
 /// What is to be different from a method with a name; `None` leaves a part as it is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MethodChanges {
-    /// The settings of the paper for everything that is not asked for otherwise.
-    pub paper: bool,
     /// Sweeps or iterations over each document.
     pub sweeps: Option<usize>,
     /// Minibatch number i weighs tau (i + offset)^-kappa.
@@ -88,10 +86,6 @@ impl MethodChanges {
                 let advice = format!("use one of {}", known.join(", "));
                 return Err(Error::setting(flag, format!("there is no `{value}`"), advice));
             }
-        }
-        if self.paper {
-            // So far the defaults are those of the paper; whatever moves away from them returns here.
-            method.averaging = Averaging::None;
         }
         method.sweeps = self.sweeps.unwrap_or(method.sweeps);
         method.local = self.changed_local(method.local)?;

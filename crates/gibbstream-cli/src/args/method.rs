@@ -22,10 +22,10 @@ pub struct MethodArgs {
     /// Sweeps or iterations over each document [default: the method's, mostly 20]
     #[arg(long, value_name = "P")]
     sweeps: Option<usize>,
-    /// Minibatch number i weighs tau (i + offset)^-kappa [default: the method's, mostly 0.5]
+    /// Minibatch number i weighs tau (i + offset)^-kappa [default: the method's, 0.7 for g-oem]
     #[arg(long, value_name = "X")]
     kappa: Option<f64>,
-    /// Added to the number of the minibatch [default: the method's, mostly 0]
+    /// Added to the number of the minibatch [default: the method's, 3 for g-oem]
     #[arg(long, value_name = "T0")]
     offset: Option<f64>,
     /// Factor of the weight [default: the method's, mostly 1]
@@ -44,7 +44,7 @@ pub struct MethodArgs {
     averaging: Option<Averaging>,
     #[command(flatten)]
     boost: Boost,
-    /// Share of each topic that is spread evenly over all words [default: the method's, mostly 0.0001]
+    /// Share of each topic that is spread evenly over all words [default: the method's, 0.04 for g-oem]
     #[arg(long, value_name = "X")]
     smoothing: Option<f64>,
     /// Inference inside documents: gibbs, mean-field or mh [default: the method's]
@@ -80,7 +80,8 @@ impl MethodArgs {
 
     /// The method with all changes. The size of the corpus may still be missing.
     pub fn method(&self) -> Result<Method> {
-        self.changed(Method::named(&self.method)?)
+        let method = if self.paper { Method::named(&self.method) } else { Method::usual(&self.method) };
+        self.changed(method?)
     }
 
     /// The same for an open number of topics.
@@ -100,7 +101,6 @@ impl MethodArgs {
 
     fn changes(&self) -> MethodChanges {
         MethodChanges {
-            paper: self.paper,
             sweeps: self.sweeps,
             kappa: self.kappa,
             offset: self.offset,
@@ -215,52 +215,61 @@ mod tests {
     fn every_knob_of_the_library_has_a_flag() {
         let gibbs = |window, statistic| Local::Gibbs { window, statistic };
         for (flags, expected) in [
-            ("--alpha fixed-point=3", Method { alpha: AlphaRule::FixedPointSteps(3), ..Method::G_OEM }),
-            ("--alpha gradient", Method { alpha: AlphaRule::Gradient, ..Method::G_OEM }),
+            ("--alpha fixed-point=3", Method { alpha: AlphaRule::FixedPointSteps(3), ..Method::TUNED_G_OEM }),
+            ("--alpha gradient", Method { alpha: AlphaRule::Gradient, ..Method::TUNED_G_OEM }),
             (
                 "--alpha gamma=1.5,0.2",
-                Method { alpha: AlphaRule::Gamma { shape: 1.5, rate: 0.2 }, ..Method::G_OEM },
+                Method { alpha: AlphaRule::Gamma { shape: 1.5, rate: 0.2 }, ..Method::TUNED_G_OEM },
             ),
-            ("--alpha fixed=0.3", Method { alpha: AlphaRule::Fixed(Some(0.3)), ..Method::G_OEM }),
+            ("--alpha fixed=0.3", Method { alpha: AlphaRule::Fixed(Some(0.3)), ..Method::TUNED_G_OEM }),
             (
                 "--statistic in-sweep",
-                Method { local: gibbs(Window::LastQuarter, Statistic::InSweep), ..Method::G_OEM },
+                Method { local: gibbs(Window::LastQuarter, Statistic::InSweep), ..Method::TUNED_G_OEM },
             ),
             (
                 "--window half",
-                Method { local: gibbs(Window::LastHalf, Statistic::RaoBlackwell), ..Method::G_OEM },
+                Method { local: gibbs(Window::LastHalf, Statistic::RaoBlackwell), ..Method::TUNED_G_OEM },
             ),
             (
                 "--statistic rb --window last",
-                Method { local: gibbs(Window::Last, Statistic::RaoBlackwell), ..Method::G_OEM },
+                Method { local: gibbs(Window::Last, Statistic::RaoBlackwell), ..Method::TUNED_G_OEM },
             ),
-            ("--statistic last", Method { local: gibbs(Window::Last, Statistic::Counts), ..Method::G_OEM }),
+            (
+                "--statistic last",
+                Method { local: gibbs(Window::Last, Statistic::Counts), ..Method::TUNED_G_OEM },
+            ),
             (
                 "--method batch-gibbs --window half",
                 Method { local: Local::CollapsedGibbs { window: Window::LastHalf }, ..Method::BATCH_GIBBS },
             ),
             (
                 "--topic-prior 0.5",
-                Method { global: TopicRule::MaximumLikelihood(Smoothing::PseudoCount(0.5)), ..Method::G_OEM },
+                Method {
+                    global: TopicRule::MaximumLikelihood(Smoothing::PseudoCount(0.5)),
+                    ..Method::TUNED_G_OEM
+                },
             ),
             (
                 "--method sgs --smoothing 0.1",
                 Method { global: TopicRule::MaximumLikelihood(Smoothing::Share(0.1)), ..Method::SGS },
             ),
-            ("--start nearly-uniform", Method { start: Start::NearlyUniform, ..Method::G_OEM }),
+            ("--start nearly-uniform", Method { start: Start::NearlyUniform, ..Method::TUNED_G_OEM }),
             (
                 "--step incremental=2",
-                Method { step: StepSize::Incremental { head_start: 2 }, ..Method::G_OEM },
+                Method { step: StepSize::Incremental { head_start: 2 }, ..Method::TUNED_G_OEM },
             ),
-            ("--step constant=0.2", Method { step: StepSize::Constant(0.2), ..Method::G_OEM }),
+            ("--step constant=0.2", Method { step: StepSize::Constant(0.2), ..Method::TUNED_G_OEM }),
             (
                 "--kappa 1 --tau 5 --offset 9",
-                Method { step: StepSize::Power { kappa: 1.0, offset: 9.0, tau: 5.0 }, ..Method::G_OEM },
+                Method { step: StepSize::Power { kappa: 1.0, offset: 9.0, tau: 5.0 }, ..Method::TUNED_G_OEM },
             ),
             (
                 "--method lds --step decay=0.1,10,0.5",
                 Method { step: StepSize::Decay { start: 0.1, delay: 10.0, exponent: 0.5 }, ..Method::LDS },
             ),
+            ("--paper", Method::G_OEM),
+            ("--paper --boost", Method::G_OEM_PLUS),
+            ("--paper --smoothing 0.0001 --kappa 0.5", Method::G_OEM),
             ("--method svb --boost", Method { boost: true, ..Method::SVB }),
             (
                 "--method vargibbs --alpha fixed-point --averaging tail=7 --total-docs 50",

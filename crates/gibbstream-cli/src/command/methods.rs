@@ -17,7 +17,9 @@ struct Row {
 
 /// Runs the command.
 pub fn run(output: &Output) -> anyhow::Result<Outcome> {
-    let (rows, hdp) = (described(Method::NAMED), described(Method::NAMED_FOR_HDP));
+    let rows = Method::NAMED.iter().map(|named| Ok(described(named, &Method::usual(named.name)?)));
+    let rows = rows.collect::<gibbstream::Result<Vec<Row>>>()?;
+    let hdp = Method::NAMED_FOR_HDP.iter().map(|named| described(named, &named.method)).collect();
     if output.json {
         output.print_json(&serde_json::json!({
             "schema": "gibbstream/methods/1", "methods": rows, "methods_for_hdp": hdp,
@@ -28,17 +30,14 @@ pub fn run(output: &Output) -> anyhow::Result<Outcome> {
     write_rows(&mut text, rows)?;
     writeln!(text, "\nWith --model hdp, where the number of topics is open:\n")?;
     write_rows(&mut text, hdp)?;
+    writeln!(text, "\nWith --paper, as it was published:\n")?;
+    write_rows(&mut text, vec![described(&Method::NAMED[0], &Method::NAMED[0].method)])?;
     output.print(&text)?;
     Ok(Outcome::Done)
 }
 
-fn described(methods: &[NamedMethod]) -> Vec<Row> {
-    let row = |named: &NamedMethod| Row {
-        name: named.name,
-        summary: named.summary,
-        parts: Parts::from(&named.method),
-    };
-    methods.iter().map(row).collect()
+fn described(named: &NamedMethod, method: &Method) -> Row {
+    Row { name: named.name, summary: named.summary, parts: Parts::from(method) }
 }
 
 fn write_rows(text: &mut String, rows: Vec<Row>) -> std::fmt::Result {

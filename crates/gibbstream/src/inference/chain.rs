@@ -114,6 +114,24 @@ impl Chain {
         self.tokens.push(Token { row, slot });
     }
 
+    /// Adds `count` tokens of the word in each row, one after another, each drawn given all before it.
+    pub fn push_all(&mut self, view: &TopicView, counts: impl Iterator<Item = u32>, random: &mut Stream) {
+        let rows =
+            counts.enumerate().flat_map(|(row, count)| std::iter::repeat_n(row as u32, count as usize));
+        self.tokens.extend(rows.map(|row| Token { row, slot: 0 }));
+        vectorised!(V: (
+            slots: &mut Slots = &mut self.slots,
+            tokens: &mut [Token] = &mut self.tokens,
+            view: &TopicView = view,
+            random: &mut Stream = random,
+        ) -> () {
+            for token in tokens {
+                token.slot = draw_one::<V>(slots, token.row, view, random);
+                slots.change(token.slot, 1.0);
+            }
+        });
+    }
+
     fn draw(&mut self, view: &TopicView, row: u32, random: &mut Stream) -> u32 {
         vectorised!(V: (
             slots: &mut Slots = &mut self.slots,
@@ -185,33 +203,31 @@ impl Chain {
     }
 
     /// Adds the part of the prior, for all calls of [`Self::add_expected_counts`].
-    pub fn add_prior_counts(&self, view: &TopicView, counts: &mut [f64]) {
-        let mut prior = vec![0.0; counts.len()];
-        for (&word, &gain) in self.slots.words.iter().zip(&self.kept.gains) {
-            view.add_relative(word, gain, &mut prior);
-        }
-        for ((count, prior), alpha) in counts.iter_mut().zip(prior).zip(view.alpha()) {
-            *count += alpha * prior;
+    pub fn add_prior_counts(&mut self, view: &TopicView, counts: &mut [f64]) {
+        self.spare.clear();
+        self.spare.resize(counts.len().div_ceil(WIDTH), [0.0; WIDTH]);
+        vectorised!(V: (chain: &mut Chain = self, view: &TopicView = view) -> () {
+            let rows = chain.slots.words.iter().map(|&word| view.blocks_of(word));
+            add_rows::<V>(&rows.zip(&chain.kept.gains).map(|(row, &gain)| (row, gain as f32)), &mut chain.spare);
+        });
+        for ((count, &prior), alpha) in counts.iter_mut().zip(self.spare.as_flattened()).zip(view.alpha()) {
+            *count += alpha * f64::from(prior);
         }
     }
 
     #[inline(always)]
     fn expect_counts<V: Lanes>(&mut self, view: &TopicView, counts: &mut [f64]) {
-        let Self { tokens, slots, gains, .. } = self;
+        let Self { tokens, slots, gains, spare, .. } = self;
         token_gains::<V>(tokens, slots, view, gains, |_, slot, gain, weight| {
             counts[slots.topics[slot] as usize] -= gain * weight;
         });
-        for (block, sizes) in slots.counts.iter().enumerate() {
-            let mut sums = V::splat(0.0);
-            let weights = slots.weights[block..].iter().step_by(slots.counts.len());
-            for (weights, &(_, gain)) in weights.zip(&*gains) {
-                sums = sums.add(V::splat(gain as f32).mul(V::load(weights)));
-            }
-            let mut own = [0.0; WIDTH];
-            sums.mul(V::load(sizes)).store(&mut own);
-            for (&topic, own) in slots.topics[(block * WIDTH).min(slots.topics.len())..].iter().zip(own) {
-                counts[topic as usize] += f64::from(own);
-            }
+        spare.clear();
+        spare.resize(slots.counts.len(), [0.0; WIDTH]);
+        let rows = slots.weights.chunks_exact(slots.counts.len().max(1));
+        add_rows::<V>(&rows.zip(&*gains).map(|(row, &(_, gain))| (row, gain as f32)), spare);
+        let sizes = slots.counts.as_flattened().iter().zip(spare.as_flattened());
+        for (&topic, (&size, &sum)) in slots.topics.iter().zip(sizes) {
+            counts[topic as usize] += f64::from(size * sum);
         }
     }
 
@@ -325,6 +341,22 @@ impl Chain {
         self.kept.sticks.extend_from_slice(self.slots.sticks.shares());
         std::mem::swap(&mut self.kept, into);
         self.kept.clear();
+    }
+}
+
+/// Adds rows, each times a number, two blocks at a time that stay in registers.
+#[inline(always)]
+fn add_rows<'a, V: Lanes>(rows: &(impl Iterator<Item = (&'a [Block], f32)> + Clone), sums: &mut [Block]) {
+    for (pair, sums) in sums.chunks_mut(2).enumerate() {
+        let last = sums.len() - 1;
+        let (mut first, mut second) = (V::load(&sums[0]), V::load(&sums[last]));
+        for (row, factor) in rows.clone() {
+            let factor = V::splat(factor);
+            first = first.add(factor.mul(V::load(&row[2 * pair])));
+            second = second.add(factor.mul(V::load(&row[2 * pair + last])));
+        }
+        second.store(&mut sums[last]);
+        first.store(&mut sums[0]);
     }
 }
 

@@ -130,9 +130,32 @@ fn weights_of<const N: usize>(slots: &Slots, row: u32) -> &[Block; N] {
     slots.weights[row as usize * N..].first_chunk().unwrap_or(&[[0.0; WIDTH]; N])
 }
 
-/// A slot for one token of the word in `row`, given the counts, for any number of blocks.
+/// A slot for one token of the word in `row`, given the counts.
 #[inline(always)]
 pub(super) fn draw_one<V: Lanes>(slots: &mut Slots, row: u32, view: &TopicView, random: &mut Stream) -> u32 {
+    let found = match slots.counts.len() {
+        1 => find_one::<V, 1>(slots, row, random),
+        2 => find_one::<V, 2>(slots, row, random),
+        3 => find_one::<V, 3>(slots, row, random),
+        4 => find_one::<V, 4>(slots, row, random),
+        _ => find_in_many::<V>(slots, row, random),
+    };
+    match found {
+        Found::Slot(slot) => slot,
+        other => draw_rarely(slots, row, other, view, random),
+    }
+}
+
+#[inline(always)]
+fn find_one<V: Lanes, const N: usize>(slots: &Slots, row: u32, random: &mut Stream) -> Found {
+    let counts: [V; N] = std::array::from_fn(|block| V::load(&slots.counts[block]));
+    let sums = products(weights_of(slots, row), &counts);
+    sums.find(share_of_mass(&sums, random))
+}
+
+/// The same for any number of blocks.
+#[inline(always)]
+fn find_in_many<V: Lanes>(slots: &Slots, row: u32, random: &mut Stream) -> Found {
     let mut lanes = V::splat(0.0);
     for (weights, counts) in slots.weights_of(row).iter().zip(&slots.counts) {
         lanes = lanes.add(V::load(weights).mul(V::load(counts)));
@@ -140,13 +163,9 @@ pub(super) fn draw_one<V: Lanes>(slots: &mut Slots, row: u32, view: &TopicView, 
     // One block that holds the sums of all.
     let sums = Sums::<V, 1>::new(|_| lanes);
     let at = share_of_mass(&sums, random);
-    let found = match sums.find(at) {
+    match sums.find(at) {
         Found::Slot(lane) => find_in_lane(slots, row, lane, sums.inside(lane, at)),
         other => other,
-    };
-    match found {
-        Found::Slot(slot) => slot,
-        other => draw_rarely(slots, row, other, view, random),
     }
 }
 

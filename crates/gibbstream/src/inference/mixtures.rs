@@ -81,9 +81,7 @@ impl MixtureInference {
 fn start(view: &TopicView, document: &[Entry], chain: &mut Chain, random: &mut Stream) {
     document.iter().for_each(|entry| view.prefetch_relative(entry.word));
     chain.reset(view, document.iter().map(|entry| entry.word));
-    for (row, entry) in document.iter().enumerate() {
-        (0..entry.count).for_each(|_| chain.push(view, row as u32, random));
-    }
+    chain.push_all(view, document.iter().map(|entry| entry.count), random);
 }
 
 /// From sums of counts over so many sweeps to the mean of Dirichlet(alpha + counts).

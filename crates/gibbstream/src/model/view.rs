@@ -221,7 +221,7 @@ impl TopicView {
 
     /// The relative weights of a word, in a view for sampling.
     #[inline]
-    fn blocks_of(&self, word: u32) -> &[Block] {
+    pub(crate) fn blocks_of(&self, word: u32) -> &[Block] {
         match &self.rows {
             Rows::Exact(_) => unreachable!("only a view for sampling has relative rows"),
             Rows::Relative(rows) => {
@@ -261,13 +261,6 @@ impl TopicView {
     #[inline]
     pub(crate) fn prefetch_relative(&self, word: u32) {
         self.blocks_of(word).iter().for_each(prefetch);
-    }
-
-    /// Adds `gain` times the relative weights of a word in all topics; only in a view for sampling.
-    pub(crate) fn add_relative(&self, word: u32, gain: f64, out: &mut [f64]) {
-        vectorised!((row: &[f32] = self.blocks_of(word).as_flattened(), gain: f64 = gain, out: &mut [f64] = out) -> () {
-            out.iter_mut().zip(row).for_each(|(out, &weight)| *out += gain * f64::from(weight));
-        });
     }
 
     /// `sum_k alpha_k phi_kw`.

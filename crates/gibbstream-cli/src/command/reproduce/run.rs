@@ -12,12 +12,13 @@ use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::evaluation::alignment::{Distance, TopicRows, align};
 use gibbstream::evaluation::coherence::{CoherenceCounter, TopicCoherence, UmassSmoothing};
 use gibbstream::evaluation::elbo::Elbo;
+use gibbstream::evaluation::sequential::{Particles, Sequential};
 use gibbstream::evaluation::{Estimator, Evaluation, Score, Scorer, Unigram};
-use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::method::Method;
 use gibbstream::model::alpha::AlphaRule;
 use gibbstream::model::hdp::HdpSettings;
 use gibbstream::model::lda::Topics;
+use gibbstream::model::view::TopicView;
 use gibbstream::random::Seed;
 use gibbstream::summary::{TopicSummary, shares, summarise};
 use gibbstream::trainer::{Settings, Trainer};
@@ -34,7 +35,7 @@ const SHOWN_TOPICS: usize = 8;
 const SHOWN_WORDS: usize = 15;
 /// Best words that coherence looks at.
 const COHERENT_WORDS: usize = 10;
-/// Samples of the Gibbs estimate.
+/// Samples of the Gibbs estimate before each word.
 const GIBBS_SAMPLES: usize = 200;
 
 /// When to stop before everything is done.
@@ -96,7 +97,7 @@ pub fn method_of(cell: &Cell) -> gibbstream::Result<Method> {
     let command = MethodArgs::augment_args(clap::Command::new("method").no_binary_name(true));
     let wrong =
         |error: clap::Error| gibbstream::Error::setting("method", error.to_string(), "correct the table");
-    let words = std::iter::once("--method").chain(text.split_whitespace());
+    let words = ["--paper", "--method"].into_iter().chain(text.split_whitespace());
     let matches = command.try_get_matches_from(words).map_err(wrong)?;
     let args = MethodArgs::from_arg_matches(&matches).map_err(wrong)?;
     let method = if cell.is_open() { args.method_for_hdp() } else { args.method() };
@@ -307,7 +308,7 @@ impl Run<'_> {
         estimates.push(Estimate {
             estimator: "gibbs".into(),
             particles: GIBBS_SAMPLES,
-            log_perplexity_per_document: gibbs_estimate(topics, held_out, Seed(self.task.cell.seed)),
+            log_perplexity_per_document: gibbs_estimate(topics, held_out, few, Seed(self.task.cell.seed)),
         });
         Ok(estimates)
     }
@@ -324,20 +325,19 @@ fn topics_of(trainer: &Trainer) -> anyhow::Result<Topics> {
     trainer.topics().ok_or_else(|| anyhow!("there were no documents to learn from"))
 }
 
-/// The mean of `-log p(X | theta)` with the mean of theta over Gibbs samples. It looks at the words twice, and is lower than
-/// the truth for that.
-fn gibbs_estimate(topics: &Topics, held_out: &[Document], seed: Seed) -> f64 {
-    // The second half of the sweeps is kept.
-    let inference = MixtureInference { sweeps: 2 * GIBBS_SAMPLES, seed, details: false };
-    let log_likelihood = |document: &Document| -> f64 {
-        let mixtures = inference.infer(topics, &Minibatch::new(std::slice::from_ref(document), 0, 0));
-        let word = |&(word, count): &(u32, u32)| {
-            let shares = topics.row(word).iter().zip(&mixtures[0].theta);
-            f64::from(count) * libm::log(shares.map(|(probability, share)| probability * share).sum())
-        };
-        document.words.iter().map(word).sum()
+/// The mean of `-log p(X)` as the product of `p(x_n | x_1 .. x_{n-1})`, each averaged over [`GIBBS_SAMPLES`] samples of the topics
+/// of the words before: as many chains as particles, each swept often enough to forget where it came from.
+fn gibbs_estimate(topics: &Topics, held_out: &[Document], particles: usize, seed: Seed) -> f64 {
+    let sweeps = GIBBS_SAMPLES.div_ceil(particles);
+    let walk = Sequential { sweeps, ..Sequential::new(Estimator::LeftToRight, particles) };
+    let mut space = Particles::default();
+    let mut log_likelihood = |document: &Document| -> f64 {
+        let batch = Minibatch::new(std::slice::from_ref(document), 0, 0);
+        let mut view = TopicView::for_sampling();
+        topics.view(&batch, &mut view);
+        walk.log_likelihood(&view, batch.document(0), seed, batch.content_key(0), &mut space)
     };
-    -held_out.iter().map(log_likelihood).sum::<f64>() / held_out.len() as f64
+    -held_out.iter().map(&mut log_likelihood).sum::<f64>() / held_out.len() as f64
 }
 
 /// The largest topics of the first model beside the most similar ones of the second.

@@ -372,8 +372,8 @@ impl Section<'_> {
         });
         writeln!(
             text,
-            "\n## {}, K = {}\n\n`gibbs`: the documents given the mean of their proportions over samples, which looks at the words \
-             twice.\n\n| model |{heads}\n|---|{}",
+            "\n## {}, K = {}\n\n`gibbs`: each word given samples of the topics of all words \
+             before it, from chains that run long between words.\n\n| model |{heads}\n|---|{}",
             self.corpus,
             self.reference,
             "---:|".repeat(first.estimates.len())
