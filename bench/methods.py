@@ -69,7 +69,7 @@ def run_cell(path, folder, corpus, topics, row, seed):
     method, *flags = row.split()
     with tempfile.TemporaryDirectory() as scratch:
         model = os.path.join(scratch, "model.gbs")
-        train = program(path, "train", folder, "--topics", topics, "--method", method, "--limit-docs", documents,
+        train = program(path, "train", folder, "--topics", topics, "--paper", "--method", method, "--limit-docs", documents,
                         "--total-docs", documents, "--batch", 100, "--seed", seed, "--threads", 1,
                         "--out", model, "--json", *flags)
         score = program(path, "evaluate", model, folder, "--skip-docs", skip, "--limit-docs", held_out,

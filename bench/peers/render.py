@@ -14,7 +14,7 @@ NOTES = {
     "gibbstream": "one pass, its defaults",
     "gibbstream-10-sweeps": "half of the sweeps",
     "gibbstream-paper": "one pass, the paper's settings",
-    "gibbstream-5-sweeps": "a quarter of the sweeps, up to 10 passes",
+    "gibbstream-5-sweeps": "a quarter of the sweeps, up to 20 passes",
     "tomotopy": "batch; alpha learnt, eta fixed at 0.01 (its default)",
     "tomotopy-eta-0.1": "the same with eta 0.1",
     "gensim": "LdaModel, default chunks of 2,000; alpha and eta learnt; 5 passes",
@@ -184,7 +184,7 @@ def one_pass(programs):
 def plateaus(programs):
     """When small steps are as good as batch programs are at their end."""
     lines = ["CPU seconds until `gibbstream-5-sweeps` is as good as a batch program at its end:", "",
-             "| program | sweeps | score | CPU s | small steps, CPU s | times less |", "|---|---:|---:|---:|---:|---:|"]
+             "| program | sweeps | score | CPU s | ours, CPU s | times less |", "|---|---:|---:|---:|---:|---:|"]
     for program, points in programs.items():
         last = points[-1]
         if "sweeps" in last:

@@ -32,7 +32,7 @@ OURS = {
     "gibbstream-10-sweeps": (["--sweeps", "10"], FRACTIONS),
     "gibbstream-paper": (["--paper"], FRACTIONS),
     # For documents that can be read again.
-    "gibbstream-5-sweeps": (["--sweeps", "5"], [0.25, 0.5, 1, 2, 3, 5, 10]),
+    "gibbstream-5-sweeps": (["--sweeps", "5"], [0.25, 0.5, 1, 2, 3, 5, 10, 20]),
 }
 # The others, in the order of running: name -> module.
 PEERS = {

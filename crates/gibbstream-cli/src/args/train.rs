@@ -44,8 +44,7 @@ With --continue MODEL the topics of a model learn from further documents. Its se
 flags that are given; what was changed is kept in the history of the model.";
 
 /// Flags that change how a model is learnt.
-const METHOD_FLAGS: [&str; 16] = [
-    "paper",
+const METHOD_FLAGS: [&str; 15] = [
     "sweeps",
     "kappa",
     "offset",
@@ -256,6 +255,9 @@ impl TrainArgs {
         };
         if !open {
             HdpArgs::refuse_all(|flag| self.is_given(flag))?;
+        } else if self.is_given("paper") {
+            let problem = "the paper's settings do not find a number of topics";
+            return Err(Error::setting("--paper", problem, "leave it out; docs/hdp.md says how they differ"));
         }
         Ok(Settings {
             name: self.method.name().to_owned(),
@@ -302,6 +304,10 @@ impl TrainArgs {
             None => HdpArgs::refuse_all(given)?,
         }
         settings.topics = self.topics.unwrap_or(settings.topics);
+        if given("paper") && !given("method") {
+            let problem = "the settings of a model that is continued are its own".to_owned();
+            return refuse("--paper", problem, "leave it out, or name the --method that is to go on");
+        }
         if given("method") {
             self.method.name().clone_into(&mut settings.name);
             settings.method = if open { self.method.method_for_hdp()? } else { self.method.method()? };

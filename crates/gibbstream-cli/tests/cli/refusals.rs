@@ -232,6 +232,13 @@ fn flags_of_the_other_commands() {
         .refused("particles: an estimate needs particles; ask for at least 1; 20 is the default");
     run(&folder, "topics uci.gbs --lambda 2")
         .refused("--lambda: 2 is not in [0, 1]; use 1 for frequent words, 0.6 for typical ones");
+    run(&folder, "train uci --model hdp --paper").refused(
+        "--paper: the paper's settings do not find a number of topics; leave it out; docs/hdp.md says how they differ",
+    );
+    run(&folder, "train uci --continue uci.gbs --paper").refused(
+        "--paper: the settings of a model that is continued are its own; leave it out, or name the --method that is \
+         to go on",
+    );
     run(&folder, "infer uci.gbs uci --top 0").refused("--top: 0 shares would be written; use at least 1");
     run(&folder, "infer uci.gbs uci --sweeps 0")
         .refused("--sweeps: 0 sweeps estimate nothing; use for example 100");
