@@ -251,7 +251,8 @@ def plot(study):
         for name, (flags, marker) in series.items():
             for row in study.rows.get((corpus, 20_000, 128, flags), []):
                 panel.plot(row["cpu_seconds"], row["nats_per_document"], marker, color="black", mfc="none", label=name)
-        panel.set(title=corpus, xscale="log", xlabel="CPU seconds", ylabel="nats per document")
+        panel.set(title=corpus, xscale="log", xlim=(0.8, 200), xlabel="CPU seconds", ylabel="nats per document")
+        panel.set_xticks([1, 10, 100], ["1", "10", "100"])
     handles = dict(zip(*reversed(axes.flat[0].get_legend_handles_labels())))
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, frameon=False)
     for name in ("svg", "png"):
