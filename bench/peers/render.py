@@ -182,7 +182,7 @@ def one_pass(programs):
 
 
 def plateaus(programs):
-    """When small steps are as good as batch programs are at their end."""
+    """When several passes of few sweeps are as good as batch programs are at their end."""
     lines = ["CPU seconds until `gibbstream-5-sweeps` is as good as a batch program at its end:", "",
              "| program | sweeps | score | CPU s | ours, CPU s | times less |", "|---|---:|---:|---:|---:|---:|"]
     for program, points in programs.items():

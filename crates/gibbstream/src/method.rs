@@ -78,6 +78,8 @@ pub struct NamedMethod {
 
 const GIBBS: Local = Local::Gibbs { window: Window::LastQuarter, statistic: Statistic::RaoBlackwell };
 const PAPER_SMOOTHING: TopicRule = TopicRule::MaximumLikelihood(Smoothing::Share(1e-4));
+/// Alpha as the mode given the counts of topics in documents, under a prior that hardly matters.
+const ALPHA_FROM_COUNTS: AlphaRule = AlphaRule::Gamma { shape: 1.0, rate: 0.01 };
 const BAYES_CORPUS: TopicRule = TopicRule::Bayes { prior: None, population: Population::Corpus };
 
 impl Method {
@@ -98,7 +100,7 @@ impl Method {
     pub const TUNED_G_OEM: Self = Self {
         global: TopicRule::MaximumLikelihood(Smoothing::Share(0.04)),
         step: StepSize::Power { kappa: 0.7, offset: 3.0, tau: 1.0 },
-        alpha: AlphaRule::Gamma { shape: 1.0, rate: 0.01 },
+        alpha: ALPHA_FROM_COUNTS,
         ..Self::G_OEM
     };
     /// G-OEM with boosted inference.
@@ -110,7 +112,7 @@ impl Method {
     /// Sparse one-pass LDA of Sato, Kurihara and Nakagawa.
     pub const SPLDA: Self = Self {
         step: StepSize::Incremental { head_start: 0 },
-        alpha: AlphaRule::Gamma { shape: 1.0, rate: 0.01 },
+        alpha: ALPHA_FROM_COUNTS,
         start: Start::NearlyUniform,
         ..Self::V_OEM_PLUS
     };

@@ -111,6 +111,39 @@ fn kept_statistics_of_a_given_state_are_golden() {
     assert_eq!(kept.sizes().iter().map(|&(_, size)| size).sum::<u32>(), 5);
 }
 
+/// The expected tokens of every topic are the kept statistics summed over words, however many blocks of topics a document
+/// uses: sums by topic against their slow twin, over two states.
+#[test]
+fn expected_tokens_are_the_kept_statistics_summed() {
+    for count in [3_u32, 16, 17, 40, 100] {
+        let topics = random_topics(count as usize, 30, &mut stream(1));
+        let tokens: Vec<u32> = (0..200).map(|n| n * n % 30).collect();
+        let batch = copies(&tokens, 1, 0);
+        let view = sampling_view_of(&topics, &batch);
+        let z: Vec<u32> = (0..200).map(|n| 7 * n % count).collect();
+        let (mut chain, mut random) = (chain_with(&view, &batch, &z), stream(2));
+        let (mut fast, mut slow) = (vec![0.0; count as usize], vec![0.0; count as usize]);
+        for _ in 0..2 {
+            chain.sweep(&view, &mut random);
+            chain.add_expected_counts(&view, &mut fast);
+            let mut twin = chain.clone();
+            twin.keep(&view);
+            let mut kept = Kept::default();
+            twin.take_kept(&mut kept);
+            for (k, sum) in slow.iter_mut().enumerate() {
+                let rows = 0..batch.document(0).len();
+                *sum += rows.map(|row| kept_count(&view, &kept, row, k)).sum::<f64>();
+            }
+            chain.compact();
+        }
+        chain.add_prior_counts(&view, &mut fast);
+        for (k, (fast, slow)) in fast.iter().zip(&slow).enumerate() {
+            assert!((fast - slow).abs() < 400.0 * ROUNDING, "topic {k} of {count}: {fast} is not {slow}");
+        }
+        assert!((fast.iter().sum::<f64>() - 400.0).abs() < 400.0 * ROUNDING);
+    }
+}
+
 /// A token whose own topic holds nearly all the mass: the normaliser must not lose its digits.
 #[test]
 fn kept_statistics_survive_cancellation() {

@@ -31,7 +31,9 @@ pub fn run(output: &Output) -> anyhow::Result<Outcome> {
     writeln!(text, "\nWith --model hdp, where the number of topics is open:\n")?;
     write_rows(&mut text, hdp)?;
     writeln!(text, "\nWith --paper, as it was published:\n")?;
-    write_rows(&mut text, vec![described(&Method::NAMED[0], &Method::NAMED[0].method)])?;
+    let tuned = |named: &&NamedMethod| Method::usual(named.name).is_ok_and(|usual| usual != named.method);
+    let published = Method::NAMED.iter().filter(tuned).map(|named| described(named, &named.method));
+    write_rows(&mut text, published.collect())?;
     output.print(&text)?;
     Ok(Outcome::Done)
 }

@@ -40,6 +40,8 @@ pub struct Chain {
     kept: Kept,
     /// Per word, its mass and the gains of its tokens.
     gains: Vec<(f64, f64)>,
+    /// Per word, the sums of gains behind [`Self::add_expected_counts`].
+    gain_sums: Vec<f64>,
     spare: Vec<Block>,
 }
 
@@ -49,6 +51,7 @@ impl Chain {
         self.tokens.clear();
         self.slots.reset(view, words);
         self.kept.clear();
+        self.gain_sums.clear();
     }
 
     /// Adds tokens with given topics, all at once: (row, topic) pairs.
@@ -198,8 +201,8 @@ impl Chain {
         vectorised!(V: (chain: &mut Chain = self, view: &TopicView = view, counts: &mut [f64] = counts) -> () {
             chain.expect_counts::<V>(view, counts);
         });
-        self.kept.gains.resize(self.gains.len(), 0.0);
-        self.kept.gains.iter_mut().zip(&self.gains).for_each(|(sum, (_, gain))| *sum += gain);
+        self.gain_sums.resize(self.gains.len(), 0.0);
+        self.gain_sums.iter_mut().zip(&self.gains).for_each(|(sum, (_, gain))| *sum += gain);
     }
 
     /// Adds the part of the prior, for all calls of [`Self::add_expected_counts`].
@@ -208,7 +211,7 @@ impl Chain {
         self.spare.resize(counts.len().div_ceil(WIDTH), [0.0; WIDTH]);
         vectorised!(V: (chain: &mut Chain = self, view: &TopicView = view) -> () {
             let rows = chain.slots.words.iter().map(|&word| view.blocks_of(word));
-            add_rows::<V>(&rows.zip(&chain.kept.gains).map(|(row, &gain)| (row, gain as f32)), &mut chain.spare);
+            add_rows::<V>(&rows.zip(&chain.gain_sums).map(|(row, &gain)| (row, gain as f32)), &mut chain.spare);
         });
         for ((count, &prior), alpha) in counts.iter_mut().zip(self.spare.as_flattened()).zip(view.alpha()) {
             *count += alpha * f64::from(prior);
