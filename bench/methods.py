@@ -7,7 +7,8 @@
     bench/methods.py table                                   # Markdown on standard output
 
 Cells are appended to bench/methods.jsonl, numbers only. The synthetic corpus has 10 topics over 1,000 words and
-documents of about 60 tokens (`gibbstream synth`); its true parameters are the floor of its scores.
+documents of about 60 tokens (`gibbstream synth`); its true parameters are the floor of its scores. The long streams are
+whole corpora, and one that is read seven times, which makes it about as long as the paper's.
 """
 import argparse
 import concurrent.futures
@@ -16,19 +17,37 @@ import os
 import statistics
 import subprocess
 import tempfile
+from typing import NamedTuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "..", "target", "release", "gibbstream")
 RESULTS = os.path.join(HERE, "methods.jsonl")
-SEEDS, VARIANT_SEEDS = range(5), range(3)
-# name: documents to train on, first held-out document, held-out documents, numbers of topics
+SEEDS, VARIANT_SEEDS, LONG_SEEDS = range(5), range(3), range(1)
+
+
+class Corpus(NamedTuple):
+    folder: str
+    documents: int
+    first_held_out: int
+    held_out: int
+    topics: list
+    passes: int = 1
+
+
 CORPORA = {
-    "synthetic": (20_000, 20_000, 500, [10]),
-    "yelp": (20_000, 23_456, 300, [16, 128]),
-    "imdb": (20_000, 93_464, 300, [16, 128]),
+    "synthetic": Corpus("synthetic", 20_000, 20_000, 500, [10]),
+    "yelp": Corpus("yelp", 20_000, 23_456, 300, [16, 128]),
+    "imdb": Corpus("imdb", 20_000, 93_464, 300, [16, 128]),
+}
+LONG_STREAMS = {
+    "all imdb": Corpus("imdb", 93_464, 93_464, 300, [8, 128]),
+    "all pubmed": Corpus("pubmed", 216_855, 216_855, 300, [8, 128]),
+    "all wikipedia": Corpus("wikipedia", 175_000, 175_000, 300, [8, 128]),
+    "seven times imdb": Corpus("imdb", 93_464, 93_464, 300, [8, 128], passes=7),
 }
 FEW = ["synthetic 10", "yelp 16", "imdb 16"]
-ALL = [f"{corpus} {topics}" for corpus, sizes in CORPORA.items() for topics in sizes[3]]
+ALL = [f"{name} {topics}" for name, corpus in CORPORA.items() for topics in corpus.topics]
+LONG = [f"{name} {topics}" for name, corpus in LONG_STREAMS.items() for topics in corpus.topics]
 # A row is a method with the flags that change it: where it runs. The first ones are the methods as they are.
 METHODS = dict.fromkeys(
     ["g-oem", "g-oem++", "v-oem", "v-oem++", "olda", "vargibbs", "svb", "splda", "sgs", "mh-oem"], ALL
@@ -47,6 +66,10 @@ VARIANTS = {
     "v-oem --kappa 0.7 --offset 20": ALL, "v-oem++ --kappa 0.7 --offset 20": ALL,
 }
 ROWS = METHODS | VARIANTS
+# Which differences from the paper go away when streams are as long as its own.
+ON_LONG_STREAMS = dict.fromkeys(["g-oem", "olda", "vargibbs", "svb", "sgs"], LONG) | dict.fromkeys(
+    ["splda", "v-oem", "v-oem++", "g-oem++"], LONG[:4]  # up to a second for a hundred documents
+)
 
 
 def program(path, *arguments):
@@ -65,12 +88,12 @@ def finished():
 
 
 def run_cell(path, folder, corpus, topics, row, seed):
-    documents, skip, held_out, _ = CORPORA[corpus]
+    _, documents, skip, held_out, _, passes = (CORPORA | LONG_STREAMS)[corpus]
     method, *flags = row.split()
     with tempfile.TemporaryDirectory() as scratch:
         model = os.path.join(scratch, "model.gbs")
         train = program(path, "train", folder, "--topics", topics, "--paper", "--method", method, "--limit-docs", documents,
-                        "--total-docs", documents, "--batch", 100, "--seed", seed, "--threads", 1,
+                        "--total-docs", documents * passes, "--passes", passes, "--batch", 100, "--seed", seed, "--threads", 1,
                         "--out", model, "--json", *flags)
         score = program(path, "evaluate", model, folder, "--skip-docs", skip, "--limit-docs", held_out,
                         "--threads", 1, "--json")
@@ -88,11 +111,14 @@ def run(options):
         synthetic = os.path.join(scratch, "synthetic")
         program(options.program, "synth", "--topics", 10, "--vocab", 1000, "--docs", 20_500, "--length", 60,
                 "--alpha", 0.1, "--seed", 1, "--out", synthetic, "--json")
-        folders = {name: os.path.join(options.data, name) for name in CORPORA} | {"synthetic": synthetic}
+        corpora = CORPORA | LONG_STREAMS
+        folders = {name: os.path.join(options.data, corpus.folder) for name, corpus in corpora.items()}
+        folders["synthetic"] = synthetic
         cells = [(corpus, topics, row, seed)
-                 for rows, seeds in ((METHODS, SEEDS), (VARIANTS, VARIANT_SEEDS))
-                 for seed in seeds[:options.seeds] for corpus in CORPORA for topics in CORPORA[corpus][3] for row in rows
+                 for rows, seeds in ((METHODS, SEEDS), (VARIANTS, VARIANT_SEEDS), (ON_LONG_STREAMS, LONG_SEEDS))
+                 for seed in seeds[:options.seeds] for corpus in corpora for topics in corpora[corpus].topics for row in rows
                  if f"{corpus} {topics}" in rows[row] and (not options.only or row in options.only)
+                 and (not options.on or corpus in options.on)
                  and os.path.isdir(folders[corpus]) and (corpus, topics, row, seed) not in done]
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool, open(RESULTS, "a") as results:
             futures = [pool.submit(run_cell, options.program, folders[cell[0]], *cell) for cell in cells]
@@ -111,12 +137,13 @@ def spread(values, digits):
 
 def table(_):
     done = finished()
-    columns = [(corpus, topics) for corpus in CORPORA for topics in CORPORA[corpus][3]]
+    columns = [(name, topics) for name, corpus in CORPORA.items() for topics in corpus.topics]
+    long_columns = [(name, topics) for name, corpus in LONG_STREAMS.items() for topics in corpus.topics]
 
     def values(key, column, row):
         return [cell[key] for (*place, name, _), cell in done.items() if (tuple(place), name) == (column, row)]
 
-    def write(title, rows, key, unit=1.0, digits=1, summary=spread):
+    def write(title, rows, key, unit=1.0, digits=1, summary=spread, columns=columns):
         print(f"\n{title}\n\n| method |" + "".join(f" {corpus}, K = {topics} |" for corpus, topics in columns))
         print("|---|" + "---:|" * len(columns))
         for row in rows:
@@ -126,14 +153,20 @@ def table(_):
     def median(found, digits):
         return f"{statistics.median(found):.{digits}f}" if found else ""
 
+    def write_unigram(columns):
+        unigram = [median(values("unigram_log_perplexity_per_document", c, "g-oem"), 1) for c in columns]
+        print("| word frequencies |" + "".join(f" {cell} |" for cell in unigram))
+
     for rows, name in [(METHODS, "methods"), (VARIANTS, "variants")]:
         write(f"Score, {name}: median (smallest–largest)", rows, "log_perplexity_per_document")
         if rows is METHODS:
-            unigram = [median(values("unigram_log_perplexity_per_document", c, "g-oem"), 1) for c in columns]
-            print("| word frequencies |" + "".join(f" {cell} |" for cell in unigram))
+            write_unigram(columns)
         write(f"Training, CPU seconds, {name}: median", rows, "train_cpu_seconds", summary=median)
     write("Million token-sweeps per CPU second: median", METHODS, "token_sweeps_per_cpu_second", 1e6, summary=median)
     write("Sum of alpha: median", ROWS, "alpha_sum", summary=median)
+    write("Score, long streams", ON_LONG_STREAMS, "log_perplexity_per_document", columns=long_columns)
+    write_unigram(long_columns)
+    write("Training, CPU seconds, long streams", ON_LONG_STREAMS, "train_cpu_seconds", columns=long_columns)
 
 
 if __name__ == "__main__":
@@ -143,6 +176,7 @@ if __name__ == "__main__":
     runner.add_argument("--data", default=os.path.join(HERE, "..", "..", "shared", "data"))
     runner.add_argument("--program", default=PROGRAM, help="the program to measure")
     runner.add_argument("--only", action="append", metavar="ROW", help="only this row; may be repeated")
+    runner.add_argument("--on", action="append", metavar="CORPUS", help="only this corpus; may be repeated")
     runner.add_argument("--seeds", type=int, default=len(SEEDS), help="at most so many")
     runner.add_argument("--jobs", type=int, default=1)
     runner.set_defaults(call=run)

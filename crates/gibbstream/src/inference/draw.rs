@@ -133,21 +133,26 @@ fn weights_of<const N: usize>(slots: &Slots, row: u32) -> &[Block; N] {
 /// A slot for one token of the word in `row`, given the counts.
 #[inline(always)]
 pub(super) fn draw_one<V: Lanes>(slots: &mut Slots, row: u32, view: &TopicView, random: &mut Stream) -> u32 {
-    let found = match slots.counts.len() {
-        1 => find_one::<V, 1>(slots, row, random),
-        2 => find_one::<V, 2>(slots, row, random),
-        3 => find_one::<V, 3>(slots, row, random),
-        4 => find_one::<V, 4>(slots, row, random),
-        _ => find_in_many::<V>(slots, row, random),
-    };
-    match found {
+    match find_one::<V>(slots, row, random) {
         Found::Slot(slot) => slot,
         other => draw_rarely(slots, row, other, view, random),
     }
 }
 
+/// Where a random share of the mass of the word in `row` falls.
 #[inline(always)]
-fn find_one<V: Lanes, const N: usize>(slots: &Slots, row: u32, random: &mut Stream) -> Found {
+fn find_one<V: Lanes>(slots: &Slots, row: u32, random: &mut Stream) -> Found {
+    match slots.counts.len() {
+        1 => find_in_blocks::<V, 1>(slots, row, random),
+        2 => find_in_blocks::<V, 2>(slots, row, random),
+        3 => find_in_blocks::<V, 3>(slots, row, random),
+        4 => find_in_blocks::<V, 4>(slots, row, random),
+        _ => find_in_many::<V>(slots, row, random),
+    }
+}
+
+#[inline(always)]
+fn find_in_blocks<V: Lanes, const N: usize>(slots: &Slots, row: u32, random: &mut Stream) -> Found {
     let counts: [V; N] = std::array::from_fn(|block| V::load(&slots.counts[block]));
     let sums = products(weights_of(slots, row), &counts);
     sums.find(share_of_mass(&sums, random))
@@ -202,4 +207,50 @@ fn draw_rarely(slots: &mut Slots, row: u32, found: Found, view: &TopicView, rand
         topic = slots.unmet_topic(topic, concentration, random);
     }
     slots.slot_for(view, topic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::Plain;
+    use crate::random::{Purpose, Seed};
+
+    /// Weights and counts are whole numbers, so that sums have no rounding and the slot is certain: the first, lane by
+    /// lane and down each lane, at which the running sum passes the drawn share.
+    #[test]
+    fn one_draw_is_a_walk_down_the_lanes() {
+        let mut random = Seed(5).stream(Purpose::Local, [0, 0]);
+        for blocks in 1..=6 {
+            let mut some = |limit: usize| -> Vec<Block> {
+                (0..3 * blocks).map(|_| std::array::from_fn(|_| random.below(limit) as f32)).collect()
+            };
+            let mut slots = Slots::default();
+            slots.weights = some(9);
+            slots.counts = some(4)[..blocks].to_vec();
+            let mut found_prior = 0;
+            for draw in 0..3000 {
+                let (row, mut stream) = (draw % 3, Seed(6).stream(Purpose::Local, [0, u64::from(draw)]));
+                let share = stream.clone().uniform() as f32;
+                let found = find_one::<Plain>(&slots, row, &mut stream);
+                let expected = walk(&slots.weights[row as usize * blocks..], &slots.counts, share);
+                match found {
+                    Found::Slot(slot) => assert_eq!(Some(slot), expected, "{blocks} blocks, draw {draw}"),
+                    _ => assert_eq!(None, expected, "{blocks} blocks, draw {draw}"),
+                }
+                found_prior += u32::from(expected.is_none());
+            }
+            assert!(found_prior < 200, "the prior has the mass of one token among hundreds");
+        }
+    }
+
+    fn walk(weights: &[Block], counts: &[Block], share: f32) -> Option<u32> {
+        let slots = (0..WIDTH).flat_map(|lane| (0..counts.len()).map(move |block| (block, lane)));
+        let mass = |(block, lane): (usize, usize)| weights[block][lane] * counts[block][lane];
+        let at = (slots.clone().map(mass).sum::<f32>() + 1.0) * share;
+        let mut sum = 0.0;
+        slots.into_iter().find_map(|slot| {
+            sum += mass(slot);
+            (sum > at).then_some((slot.0 * WIDTH + slot.1) as u32)
+        })
+    }
 }

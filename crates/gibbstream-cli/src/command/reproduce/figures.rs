@@ -8,9 +8,9 @@ use super::plot::{Axis, Panel, Plot, Series};
 
 const SCORE: &str = "nats per held-out document";
 
-/// A plot with the name of its file.
+/// A plot with the name of its files, which end in `.svg` and `.png`.
 pub struct Drawing {
-    pub file: String,
+    pub name: String,
     pub caption: String,
     pub svg: String,
 }
@@ -29,7 +29,7 @@ pub fn drawings(
         let panels: Vec<Panel> = panels.into_iter().filter(|panel| !panel.series.is_empty()).collect();
         let plot = Plot { title, x: Axis { label: x.to_owned(), log }, y: y.to_owned(), panels };
         (!plot.panels.is_empty()).then(|| Drawing {
-            file: format!("{}-{name}.svg", experiment.id),
+            name: format!("{}-{name}", experiment.id),
             caption: format!("{y} by {x}: medians, and bands from the third to the seventh decile"),
             svg: plot.svg(),
         })

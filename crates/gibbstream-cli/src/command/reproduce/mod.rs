@@ -1,7 +1,7 @@
 //! `reproduce`: the experiments of the paper, run, drawn and held against what the paper says.
 //!
 //! Experiments (`experiment.rs`) are a table (`experiments.rs`). Each asks for cells (`cells.rs`), which are run by one runner (`run.rs`) on
-//! documents of the library (`library.rs`) and kept in a file (`store.rs`). Plots (`plot.rs`, `figures.rs`), tables
+//! documents of the library (`library.rs`) and kept in a file (`store.rs`). Plots (`plot.rs`, `figures.rs`, `picture.rs`), tables
 //! (`table.rs`) and checks (`claims.rs`) are made from finished cells (`findings.rs`) alone.
 
 mod cells;
@@ -11,6 +11,7 @@ mod experiments;
 mod figures;
 mod findings;
 mod library;
+mod picture;
 mod plot;
 mod run;
 mod scale;
@@ -29,6 +30,7 @@ use figures::drawings;
 use findings::Findings;
 use gibbstream::Error;
 use library::Library;
+use picture::Painter;
 use run::{Limits, run_all};
 use scale::Scale;
 use serde::Serialize;
@@ -118,7 +120,11 @@ pub fn run(
         store.add(finished)
     })?;
     output.progress.finish();
-    let renderer = Renderer { args, library: &library, store: &store, seed: general.seed.0 };
+    let painter = Painter::new();
+    if painter.is_none() {
+        output.warn("no font on this system, so plots are written as SVG only; for PNG install one, such as DejaVu Sans");
+    }
+    let renderer = Renderer { args, library: &library, store: &store, painter, seed: general.seed.0 };
     let pages = experiments
         .iter()
         .map(|experiment| renderer.render(experiment))
@@ -139,6 +145,7 @@ struct Renderer<'a> {
     args: &'a ReproduceArgs,
     library: &'a Library,
     store: &'a Store,
+    painter: Option<Painter>,
     seed: u64,
 }
 
@@ -174,7 +181,10 @@ impl Renderer<'_> {
         };
         let mut files = vec![self.write(&format!("{}.md", experiment.id), &page.markdown()?)?];
         for drawing in &drawings {
-            files.push(self.write(&drawing.file, &drawing.svg)?);
+            files.push(self.write(&format!("{}.svg", drawing.name), &drawing.svg)?);
+            if let Some(painter) = &self.painter {
+                files.push(self.write(&format!("{}.png", drawing.name), painter.png(&drawing.svg)?)?);
+            }
         }
         let verdicts = |word: &str| checks.iter().filter(|checked| checked.verdict.word() == word).count();
         Ok(Rendered {
@@ -200,7 +210,7 @@ impl Renderer<'_> {
         )
     }
 
-    fn write(&self, name: &str, content: &str) -> anyhow::Result<PathBuf> {
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> anyhow::Result<PathBuf> {
         let path = self.args.out.join(name);
         std::fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(path)

@@ -9,7 +9,15 @@ use super::library::Library;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Hours that the paper reports, on IMDB, Wikipedia, New York Times and Pubmed.
+/// Where the paper reports hours, and how many tokens it went through in them: documents times their mean length.
+const TIMED: [(Corpus, f64); 4] = [
+    (Corpus::Imdb, 614_589.0 * 82.2),
+    (Corpus::Wikipedia, 1_010_000.0 * 162.3),
+    (Corpus::Reuters, 299_877.0 * 287.4),
+    (Corpus::Pubmed, 2_100_000.0 * 82.0),
+];
+
+/// Hours that the paper reports on them.
 const HOURS: [(&str, [u32; 4]); 8] = [
     ("g-oem", [13, 55, 30, 58]),
     ("v-oem++", [9, 37, 20, 54]),
@@ -63,7 +71,7 @@ impl Page<'_> {
         self.write_settings(&mut text)?;
         self.write_checks(&mut text)?;
         for drawing in self.drawings {
-            writeln!(text, "\n![{}]({})", drawing.caption, drawing.file)?;
+            writeln!(text, "\n![{}]({}.svg)", drawing.caption, drawing.name)?;
         }
         for corpus in self.findings.corpora() {
             let section =
@@ -270,36 +278,36 @@ impl Section<'_> {
         };
         let shortest = medians(&seconds).into_iter().fold(f64::INFINITY, f64::min);
         let Some(middle) = Spread::of(medians(&finals)) else { return Ok(()) };
-        let column = match corpus {
-            Some(Corpus::Imdb) => Some(0),
-            Some(Corpus::Wikipedia) => Some(1),
-            Some(Corpus::Reuters) => Some(2),
-            Some(Corpus::Pubmed) => Some(3),
-            _ => None,
+        let column = TIMED.iter().position(|(timed, _)| Some(*timed) == corpus);
+        let hours_here = |finished: &Finished| {
+            let tokens_per_second = finished.tokens as f64 / finished.train_cpu_seconds;
+            Some(TIMED[column?].1 / tokens_per_second / 3600.0)
         };
         writeln!(text, "\n## {}, K = {}\n", self.corpus, self.reference)?;
         writeln!(
             text,
             "Equal time: {shortest:.1} CPU seconds, what the fastest method takes for all documents. Equal score: {:.1}, the \
-             median of all methods at the end. Both are read off the curves, which have a few points.\n",
+             median of all methods at the end. Both are read off the curves, which have a few points. Hours here: of one core, for \
+             as many tokens as the paper's corpus has, at the speed measured here.\n",
             middle.median
         )?;
         writeln!(
             text,
-            "| method | documents per CPU s | CPU s | score | at equal time | CPU s to equal score | hours in the paper |\n\
-             |---|---:|---:|---:|---:|---:|---:|"
+            "| method | documents per CPU s | CPU s | score | at equal time | CPU s to equal score | hours here | hours in the paper |\n\
+             |---|---:|---:|---:|---:|---:|---:|---:|"
         )?;
         for name in &series {
             let speed = |finished: &Finished| Some(finished.documents as f64 / finished.train_cpu_seconds);
             let hours = HOURS.iter().find(|(method, _)| method == name);
             writeln!(
                 text,
-                "| `{name}` | {} | {} | {} | {} | {} | {} |",
+                "| `{name}` | {} | {} | {} | {} | {} | {} | {} |",
                 shown(at(name, &speed), 0),
                 shown(at(name, &seconds), 1),
                 shown(at(name, &finals), 1),
                 shown(at(name, &|finished| score_within(&finished.curve, shortest)), 1),
                 shown(at(name, &|finished| seconds_to(&finished.curve, middle.median)), 1),
+                shown(at(name, &hours_here), 2),
                 hours.zip(column).map_or(String::new(), |((_, hours), column)| hours[column].to_string()),
             )?;
         }
