@@ -363,13 +363,13 @@ pub fn score_within(curve: &[Moment], seconds: f64) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::cells::{Beside, Cell, Estimate};
     use super::*;
     use gibbstream::evaluation::coherence::TopicCoherence;
 
     /// A made-up cell with a score.
-    fn cell(method: &str, topics: usize, split: u64, score: f64) -> Finished {
+    pub fn cell(method: &str, topics: usize, split: u64, score: f64) -> Finished {
         Finished {
             schema: String::new(),
             cell: Cell {

@@ -87,6 +87,19 @@ impl<'a> Findings<'a> {
         Spread::of(self.at(place).filter_map(|finished| measure(finished)).collect())
     }
 
+    /// A value less what the split alone is to blame for: how much worse word frequencies score on it than on the median
+    /// split. Without it bands would show how documents differ, not how runs do.
+    pub fn evened(&self, finished: &Finished, measure: Measure, value: f64) -> f64 {
+        let unigram = |finished: &Finished| finished.unigram_log_perplexity_per_document;
+        let splits = self.of_corpus(&finished.cell.corpus).map(|finished| unigram(finished));
+        let usual = Spread::of(splits.collect()).map_or(0.0, |spread| spread.median);
+        let harder = unigram(finished) - usual;
+        match measure {
+            Measure::Score => value - harder,
+            Measure::Elbo => value + harder,
+        }
+    }
+
     /// The medians of two places over the splits that both have: others would make the comparison unfair.
     pub fn medians(&self, places: [Place<'_>; 2], measures: [Reading<'_>; 2]) -> Option<[f64; 2]> {
         let values = |which: usize| -> Vec<(u64, f64)> {
@@ -121,6 +134,7 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::claims::tests::cell;
     use super::*;
 
     #[test]
@@ -131,5 +145,20 @@ mod tests {
         assert_eq!((two.median, two.splits), (1.5, 2));
         assert!((two.low - 1.3).abs() < 1e-12 && (two.high - 1.7).abs() < 1e-12);
         assert_eq!(Spread::of(Vec::new()), None);
+    }
+
+    #[test]
+    fn hard_splits_are_evened() {
+        let cells: Vec<Finished> = [(1, 90.0), (2, 100.0), (3, 130.0)]
+            .into_iter()
+            .map(|(split, unigram)| Finished {
+                unigram_log_perplexity_per_document: unigram,
+                ..cell("a", 8, split, 0.0)
+            })
+            .collect();
+        let findings = Findings { finished: cells.iter().collect(), planned: Vec::new() };
+        let evened = |measure| [0, 1, 2].map(|split| findings.evened(&cells[split], measure, 80.0));
+        assert_eq!(evened(Measure::Score), [90.0, 80.0, 50.0]);
+        assert_eq!(evened(Measure::Elbo), [70.0, 80.0, 110.0]);
     }
 }
