@@ -85,10 +85,10 @@ fn all_experiments_run_without_data() {
         assert_eq!(plots, pictures, "every plot is there as SVG and as PNG");
     }
     let plot = String::from_utf8(folder.read("r/X1-topics.svg")).unwrap();
-    for name in ["g-oem", "v-oem++", "olda", "vargibbs", "svb", "splda", "sgs", "lds"] {
+    for name in ["g-oem", "v-oem++", "olda", "vargibbs", "svb", "splda", "sgs", "lds", "g-oem as usual"] {
         assert_eq!(plot.matches(&format!(">{name}</text>")).count(), 1, "{name} is in the legend once");
     }
-    assert_eq!(plot.matches("<polyline").count(), 8 * 6, "a line for each method on each corpus");
+    assert_eq!(plot.matches("<polyline").count(), 9 * 6, "a line for each method on each corpus");
     let curves = String::from_utf8(folder.read("r/X2-documents.svg")).unwrap();
     assert_eq!(curves.matches(">word frequencies</text>").count(), 1);
     let words = String::from_utf8(folder.read("r/X13.md")).unwrap();
@@ -98,7 +98,7 @@ fn all_experiments_run_without_data() {
     let before = folder.read("r/cells.jsonl");
     let pages = [folder.read("r/X1.md"), folder.read("r/X14.md"), folder.read("r/X14-time.svg")];
     let again = run(&folder, "reproduce X14 X1 --scale smoke --out r").ok();
-    assert!(again.stderr.contains("192 cells, 192 of them finished before"), "{again:?}");
+    assert!(again.stderr.contains("216 cells, 216 of them finished before"), "{again:?}");
     assert_eq!(before, folder.read("r/cells.jsonl"));
     assert_eq!(pages, [folder.read("r/X1.md"), folder.read("r/X14.md"), folder.read("r/X14-time.svg")]);
 }
@@ -214,7 +214,7 @@ fn what_there_is() {
     let folder = Folder::new();
     let list = run(&folder, "reproduce --list").ok();
     assert_eq!(list.stdout.lines().count(), 17);
-    assert!(list.stdout.starts_with("X1      192 cells  Held-out score and the number of topics"));
+    assert!(list.stdout.starts_with("X1      216 cells  Held-out score and the number of topics"));
     let json = run(&folder, "reproduce X3 --list --scale laptop --json").ok().json();
     assert_eq!(json["experiments"][0]["cells"], 4 * 4 * 11, "only the synthetic corpus is there");
     assert!(!folder.file("docs").exists());

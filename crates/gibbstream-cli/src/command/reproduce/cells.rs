@@ -117,8 +117,15 @@ impl Finished {
     }
 }
 
+/// What `train` does by default, in flags: what a cell is must not change with later defaults.
+pub const USUAL: &str = "g-oem --kappa 0.7 --offset 3 --smoothing 0.04 --alpha gamma=1,0.01";
+
+/// Its line in plots and tables.
+pub const AS_USUAL: &str = "g-oem as usual";
+
 /// The name of a line in plots and tables: the method, and passes if there are several.
 pub fn series_name(method: &str, passes: u64) -> String {
+    let method = if method == USUAL { AS_USUAL } else { method };
     if passes == 1 { method.to_owned() } else { format!("{method}, {passes} passes") }
 }
 

@@ -1,6 +1,6 @@
 //! What the paper says, in a form that can be true or false of finished cells.
 
-use super::cells::{Finished, Moment};
+use super::cells::{AS_USUAL, Finished, Moment};
 use super::experiment::Expectation;
 use super::findings::{Findings, Place, value_of};
 
@@ -194,7 +194,7 @@ impl<'a> Ground<'a> {
         for topics in self.places(series, at) {
             let compared: Vec<(&String, [f64; 2])> = others
                 .iter()
-                .filter(|other| *other != series)
+                .filter(|other| *other != series && *other != AS_USUAL) // which the paper does not know
                 .filter_map(|other| {
                     let places =
                         [self.place(series, topics), Place { series: other, ..self.place("", topics) }];

@@ -1,5 +1,6 @@
 //! The experiments of the paper as a table.
 
+use super::cells::{AS_USUAL, USUAL};
 use super::claims::At::{Every, Largest, Reference, Smallest, Somewhere};
 use super::claims::Claim::{
     self, AgreeWithin, Below, BestAt, BestUpTo, CoherentBeside, DifferBy, ElboRises, Falls, FirstToScore,
@@ -46,7 +47,10 @@ pub static EXPERIMENTS: [Experiment; 17] = [
     Experiment {
         id: "X1",
         title: "Held-out score and the number of topics, all methods",
-        recipes: &[with(recipe(ALL, METHODS, Grid::All), &[Extra::Curve])],
+        recipes: &[
+            with(recipe(ALL, METHODS, Grid::All), &[Extra::Curve]),
+            with(recipe(ALL, &[USUAL], Grid::All), &[Extra::Curve]),
+        ],
         figures: &[Figure::ByTopics(Measure::Score)],
         table: Table::Scores,
         paper: &[
@@ -84,6 +88,16 @@ pub static EXPERIMENTS: [Experiment; 17] = [
                 &[Below("vargibbs", "olda", Largest), Below("vargibbs", "svb", Largest)],
             ),
             expect("LDS does not overfit either", REAL, &[Falls("lds", Smallest, Largest)]),
+            expect(
+                "Not in the paper: G-OEM with the settings of `train` is lowest everywhere",
+                ALL,
+                &[Lowest(AS_USUAL, Every)],
+            ),
+            expect(
+                "Not in the paper: and gains from more topics",
+                REAL,
+                &[Falls(AS_USUAL, Smallest, Largest)],
+            ),
         ],
     },
     Experiment {
@@ -540,6 +554,8 @@ mod tests {
             assert_eq!(same, !text.contains("--"), "{text}");
         }
         assert_eq!(method("olda --sweeps 200").sweeps, 200);
+        let usual = gibbstream::method::Method::usual("g-oem").unwrap();
+        assert_eq!(method(USUAL), usual.with_population(sample.documents as f64));
     }
 
     /// A claim about a line that no recipe draws would never be measured.

@@ -30,10 +30,7 @@ pub fn drawings(
         let plot = Plot { title, x: Axis { label: x.to_owned(), log }, y: y.to_owned(), panels };
         (!plot.panels.is_empty()).then(|| Drawing {
             name: format!("{}-{name}", experiment.id),
-            caption: format!(
-                "{y} by {x}: medians, and bands from the third to the seventh decile, of values less how hard each \
-                 split is for word frequencies"
-            ),
+            caption: format!("{y} by {x}: medians, and bands from the third to the seventh decile"),
             svg: plot.svg(),
         })
     };
@@ -86,8 +83,7 @@ impl View<'_> {
     /// What word frequencies and, where they are known, the true parameters score.
     fn levels(&self) -> Vec<(String, f64)> {
         let level = |value: fn(&Finished) -> Option<f64>| {
-            let even = |finished: &&Finished| self.even(finished, Measure::Score, value(finished));
-            Spread::of(self.findings.of_corpus(self.corpus).filter_map(|finished| even(finished)).collect())
+            Spread::of(self.findings.of_corpus(self.corpus).filter_map(|finished| value(finished)).collect())
         };
         let levels = [
             ("word frequencies", level(|finished| Some(finished.unigram_log_perplexity_per_document))),
@@ -96,15 +92,11 @@ impl View<'_> {
         levels.into_iter().filter_map(|(name, level)| Some((name.to_owned(), level?.median))).collect()
     }
 
-    fn even(&self, finished: &Finished, measure: Measure, value: Option<f64>) -> Option<f64> {
-        Some(self.findings.evened(finished, measure, value?))
-    }
-
     fn by_topics(&self, measure: Measure) -> Vec<Series> {
         let series = |name: String| {
             let topics = self.findings.topics(self.corpus, Some(&name));
             let point = |topics: usize| {
-                let value = |finished: &Finished| self.even(finished, measure, value_of(measure, finished));
+                let value = |finished: &Finished| value_of(measure, finished);
                 Some((topics as f64, self.findings.spread(self.place(&name, topics), value)?))
             };
             let points = topics.into_iter().filter_map(point).collect();
@@ -121,15 +113,11 @@ impl View<'_> {
         };
         let series = |name: String| {
             let curves = self.curves(&name);
-            let steps = curves.iter().map(|finished| finished.curve.len()).max().unwrap_or(0);
-            let at = |step: usize| {
-                curves.iter().filter_map(move |finished| Some((finished, finished.curve.get(step)?)))
-            };
+            let steps = curves.iter().map(|curve| curve.len()).max().unwrap_or(0);
+            let at = |step: usize| curves.iter().filter_map(move |curve| curve.get(step));
             let point = |step: usize| {
-                let place = Spread::of(at(step).map(|(_, moment)| x(moment)).collect())?.median;
-                let even =
-                    |(finished, moment): (&&Finished, &Moment)| self.even(finished, measure, value(moment));
-                Some((place, Spread::of(at(step).filter_map(even).collect())?))
+                let place = Spread::of(at(step).map(x).collect())?.median;
+                Some((place, Spread::of(at(step).filter_map(value).collect())?))
             };
             let points = (0..steps).filter_map(point).collect();
             Series { name, points }
@@ -137,12 +125,12 @@ impl View<'_> {
         self.findings.series(self.corpus).into_iter().map(series).collect()
     }
 
-    fn curves(&self, series: &str) -> Vec<&Finished> {
+    fn curves(&self, series: &str) -> Vec<&[Moment]> {
         let of_series =
             self.findings.of_corpus(self.corpus).filter(|finished| finished.cell.series() == series);
         let asked =
             of_series.filter(|finished| finished.cell.topics == self.reference || finished.cell.is_open());
-        asked.copied().collect()
+        asked.map(|finished| finished.curve.as_slice()).collect()
     }
 
     fn through_time(&self) -> Vec<Series> {
@@ -155,8 +143,7 @@ impl View<'_> {
         for name in self.findings.series(self.corpus) {
             let (rest, value) = without_flag(&name, flag);
             let x = value.and_then(|value| value.parse().ok()).unwrap_or(0.5);
-            let score =
-                |finished: &Finished| self.even(finished, Measure::Score, value_of(Measure::Score, finished));
+            let score = |finished: &Finished| value_of(Measure::Score, finished);
             let Some(spread) = self.findings.spread(self.place(&name, self.reference), score) else {
                 continue;
             };

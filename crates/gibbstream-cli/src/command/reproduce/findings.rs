@@ -2,6 +2,7 @@
 
 use super::cells::{Cell, Finished};
 use super::claims::Measure;
+use std::collections::BTreeMap;
 
 /// Several values of the same thing: the median, and the third and seventh decile, as in the paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +31,43 @@ impl Spread {
             splits: values.len(),
         })
     }
+}
+
+/// Cells as if all splits of a corpus were equally hard: scores less how much worse word frequencies score on their split than on
+/// the median one. Without it medians and deciles would say how documents differ, not how runs do.
+pub fn evened(cells: &[&Finished]) -> Vec<Finished> {
+    let unigram = |finished: &Finished| finished.unigram_log_perplexity_per_document;
+    let usual = |corpus: &str| {
+        let of_corpus = cells.iter().filter(|finished| finished.cell.corpus == corpus);
+        let splits = of_corpus.map(|finished| (finished.cell.split, unigram(finished)));
+        let splits: BTreeMap<u64, f64> = splits.collect();
+        Spread::of(splits.into_values().collect()).map_or(0.0, |spread| spread.median)
+    };
+    let evened =
+        |finished: &&Finished| less((*finished).clone(), unigram(finished) - usual(&finished.cell.corpus));
+    cells.iter().map(evened).collect()
+}
+
+/// All that grows with the hardness of held-out documents, less so much.
+fn less(mut finished: Finished, harder: f64) -> Finished {
+    finished.log_perplexity_per_document -= harder;
+    finished.unigram_log_perplexity_per_document -= harder;
+    for score in finished.true_parameters_log_perplexity_per_document.iter_mut() {
+        *score -= harder;
+    }
+    for bound in finished.elbo_per_document.iter_mut() {
+        *bound += harder;
+    }
+    for moment in &mut finished.curve {
+        moment.log_perplexity_per_document -= harder;
+        for bound in moment.elbo_per_document.iter_mut() {
+            *bound += harder;
+        }
+    }
+    for estimate in &mut finished.estimates {
+        estimate.log_perplexity_per_document -= harder;
+    }
+    finished
 }
 
 /// The finished cells of an experiment.
@@ -87,19 +125,6 @@ impl<'a> Findings<'a> {
         Spread::of(self.at(place).filter_map(|finished| measure(finished)).collect())
     }
 
-    /// A value less what the split alone is to blame for: how much worse word frequencies score on it than on the median
-    /// split. Without it bands would show how documents differ, not how runs do.
-    pub fn evened(&self, finished: &Finished, measure: Measure, value: f64) -> f64 {
-        let unigram = |finished: &Finished| finished.unigram_log_perplexity_per_document;
-        let splits = self.of_corpus(&finished.cell.corpus).map(|finished| unigram(finished));
-        let usual = Spread::of(splits.collect()).map_or(0.0, |spread| spread.median);
-        let harder = unigram(finished) - usual;
-        match measure {
-            Measure::Score => value - harder,
-            Measure::Elbo => value + harder,
-        }
-    }
-
     /// The medians of two places over the splits that both have: others would make the comparison unfair.
     pub fn medians(&self, places: [Place<'_>; 2], measures: [Reading<'_>; 2]) -> Option<[f64; 2]> {
         let values = |which: usize| -> Vec<(u64, f64)> {
@@ -153,12 +178,19 @@ mod tests {
             .into_iter()
             .map(|(split, unigram)| Finished {
                 unigram_log_perplexity_per_document: unigram,
-                ..cell("a", 8, split, 0.0)
+                elbo_per_document: Some(-85.0),
+                ..cell("a", 8, split, 80.0)
             })
             .collect();
-        let findings = Findings { finished: cells.iter().collect(), planned: Vec::new() };
-        let evened = |measure| [0, 1, 2].map(|split| findings.evened(&cells[split], measure, 80.0));
-        assert_eq!(evened(Measure::Score), [90.0, 80.0, 50.0]);
-        assert_eq!(evened(Measure::Elbo), [70.0, 80.0, 110.0]);
+        let found = evened(&cells.iter().collect::<Vec<_>>());
+        assert_eq!(
+            found.iter().map(|f| f.log_perplexity_per_document).collect::<Vec<_>>(),
+            [90.0, 80.0, 50.0]
+        );
+        assert!(found.iter().all(|f| f.unigram_log_perplexity_per_document == 100.0));
+        assert_eq!(
+            found.iter().map(|f| f.elbo_per_document.unwrap()).collect::<Vec<_>>(),
+            [-95.0, -85.0, -55.0]
+        );
     }
 }

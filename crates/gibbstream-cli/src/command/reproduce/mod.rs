@@ -23,11 +23,11 @@ use crate::args::General;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, STRONG, count};
 use anyhow::Context;
-use cells::{Task, plan, tasks_of};
+use cells::{Finished, Task, plan, tasks_of};
 use experiment::{Corpus, Experiment};
 use experiments::{EXPERIMENTS, find};
 use figures::drawings;
-use findings::Findings;
+use findings::{Findings, evened};
 use gibbstream::Error;
 use library::Library;
 use picture::Painter;
@@ -165,8 +165,10 @@ struct Rendered {
 impl Renderer<'_> {
     fn render(&self, experiment: &'static Experiment) -> anyhow::Result<Rendered> {
         let tasks = tasks_of(experiment, self.library, self.seed);
+        let finished: Vec<&Finished> = tasks.iter().filter_map(|task| self.store.find(task)).collect();
+        let evened = evened(&finished);
         let findings = Findings {
-            finished: tasks.iter().filter_map(|task| self.store.find(task)).collect(),
+            finished: evened.iter().collect(),
             planned: tasks.iter().map(|task| task.cell.clone()).collect(),
         };
         let drawings = drawings(experiment, &findings, |name| self.library.reference_topics(name));
