@@ -50,22 +50,15 @@ pub fn evened(cells: &[&Finished]) -> Vec<Finished> {
 
 /// All that grows with the hardness of held-out documents, less so much.
 fn less(mut finished: Finished, harder: f64) -> Finished {
-    finished.log_perplexity_per_document -= harder;
-    finished.unigram_log_perplexity_per_document -= harder;
-    for score in finished.true_parameters_log_perplexity_per_document.iter_mut() {
-        *score -= harder;
-    }
-    for bound in finished.elbo_per_document.iter_mut() {
-        *bound += harder;
-    }
+    let truth = finished.true_parameters_log_perplexity_per_document.as_mut();
+    let estimates = finished.estimates.iter_mut().map(|estimate| &mut estimate.log_perplexity_per_document);
+    let scores =
+        [&mut finished.log_perplexity_per_document, &mut finished.unigram_log_perplexity_per_document];
+    scores.into_iter().chain(truth).chain(estimates).for_each(|score| *score -= harder);
+    finished.elbo_per_document.iter_mut().for_each(|bound| *bound += harder);
     for moment in &mut finished.curve {
         moment.log_perplexity_per_document -= harder;
-        for bound in moment.elbo_per_document.iter_mut() {
-            *bound += harder;
-        }
-    }
-    for estimate in &mut finished.estimates {
-        estimate.log_perplexity_per_document -= harder;
+        moment.elbo_per_document.iter_mut().for_each(|bound| *bound += harder);
     }
     finished
 }
