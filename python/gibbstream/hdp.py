@@ -40,8 +40,9 @@ class HDP(TopicEstimator):
         Weights of topics: ``"constrained"`` (they and the remainder add up to 1) or ``"literal"`` (as in the paper).
     method : str
         How to learn: ``"g-oem"`` or ``"vargibbs"``.
-    batch : int
-        Documents in a minibatch.
+    batch : int or str
+        Documents in a minibatch. ``"100..1000"`` starts with 100, and goes on with a twentieth of the documents seen
+        until there are 1,000: as good, and large minibatches keep many threads busy.
     sweeps : int, optional
         Sweeps over each document. Here and below ``None`` means what is usual for the method.
     kappa, offset, tau : float, optional
@@ -157,7 +158,7 @@ class HDP(TopicEstimator):
         min_remainder: float = 0.02,
         pi: str = "constrained",
         method: str = "g-oem",
-        batch: int = 100,
+        batch: int | str = 100,
         sweeps: int | None = None,
         kappa: float | None = None,
         offset: float | None = None,

@@ -26,8 +26,9 @@ class LDA(TopicEstimator):
         How to learn; ``gibbstream.METHODS`` lists the names.
     paper : bool
         The settings of the paper for everything that is not asked for otherwise.
-    batch : int
-        Documents in a minibatch.
+    batch : int or str
+        Documents in a minibatch. ``"100..1000"`` starts with 100, and goes on with a twentieth of the documents seen
+        until there are 1,000: as good, and large minibatches keep many threads busy.
     sweeps : int, optional
         Sweeps or iterations over each document. Here and below ``None`` means what is usual for the method.
     kappa, offset, tau : float, optional
@@ -147,7 +148,7 @@ class LDA(TopicEstimator):
         *,
         method: str = "g-oem",
         paper: bool = False,
-        batch: int = 100,
+        batch: int | str = 100,
         sweeps: int | None = None,
         kappa: float | None = None,
         offset: float | None = None,

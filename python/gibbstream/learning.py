@@ -37,7 +37,7 @@ class Learner(BaseEstimator):
     _settling: ClassVar[tuple[str, str]]
 
     method: str
-    batch: int
+    batch: int | str
     passes: int | None
     random_state: Any
     n_jobs: int | None

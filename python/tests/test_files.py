@@ -12,6 +12,7 @@ from gibbstream import LDA, METHODS, TextCorpus
 SETTINGS = [
     {},
     {"sweeps": 7, "kappa": 0.7, "offset": 20.0, "smoothing": 0.02, "batch": 10},
+    {"batch": "5..20"},
     {"method": "olda", "alpha": "fixed=0.3"},
     {"method": "g-oem++", "averaging": "tail=3", "statistic": "counts", "window": "half"},
     {"method": "lds", "sweeps": 4},

@@ -106,6 +106,9 @@ def test_every_knob_changes_what_is_learnt(knob, counts):
     ("parameters", "error", "message"),
     [
         ({"n_components": 0}, ValueError, "topics: 0 is not a number of topics; choose a number from 1 to 1000000"),
+        ({"batch": "9..2"}, ValueError, "batch: 9..2 does not grow; put the smaller number first"),
+        ({"batch": "ten"}, ValueError, 'batch: "ten" is not a size; give a number of documents such as 100, or'),
+        ({"batch": 1.5}, TypeError, "batch: 1.5 is not a whole number from 0 on, or a text such as '100..1000'"),
         ({"n_components": "ten"}, TypeError, "n_components: 'ten' is not a whole number from 0 on"),
         ({"method": "gibbs"}, ValueError, "method: there is no method called 'gibbs'; choose one of g-oem,"),
         ({"batch": 0}, ValueError, "batch: a minibatch has at least one document; choose 1 or more"),

@@ -42,6 +42,7 @@ def uci(counts, held_out, tmp_path):
         ("", {}),
         ("--seed 3 --batch 37", {"random_state": 3, "batch": 37}),
         ("--passes 3", {"passes": 3}),
+        ("--batch 5..40 --passes 2", {"batch": "5..40", "passes": 2}),
         ("--method g-oem++", {"method": "g-oem++"}),
         ("--method olda", {"method": "olda"}),
         ("--method batch-gibbs --sweeps 10", {"method": "batch-gibbs", "sweeps": 10}),

@@ -4,6 +4,7 @@
 use crate::interrupt::Interrupt;
 use anyhow::anyhow;
 use gibbstream::Error;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Corpus, Document, Minibatch, NewWords, OpenRule, OpenVocabulary};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -112,13 +113,14 @@ pub struct Lesson {
 pub struct Course {
     /// Documents at the beginning of every pass that are kept aside.
     pub held_out: usize,
-    /// Documents in a minibatch.
-    pub batch: usize,
+    pub batch: BatchSize,
     pub passes: u64,
     /// The number of the first document of a pass; numbers key the random streams.
     pub first: u64,
     /// Where to begin: the pass, and how many documents of it have been learnt from before.
     pub start: (u64, u64),
+    /// Documents that the model has learnt from before, in all passes and earlier runs.
+    pub seen: u64,
 }
 
 /// Cuts passes over documents into portions. The documents that are kept aside come first and once; the others
@@ -162,8 +164,10 @@ impl<F: FnMut() -> Box<dyn Corpus>> Portions<F> {
                 }
                 continue;
             };
-            let some: Vec<Document> = documents.by_ref().take(batch).collect::<gibbstream::Result<_>>()?;
+            let some: Vec<Document> =
+                documents.by_ref().take(batch.after(self.course.seen)).collect::<gibbstream::Result<_>>()?;
             if !some.is_empty() {
+                self.course.seen += some.len() as u64;
                 let batch = Minibatch::new(&some, first + self.taken, self.pass);
                 self.taken += some.len() as u64;
                 let unknown_tokens = some.iter().map(|document| document.out_of_vocabulary).sum();

@@ -2,6 +2,7 @@
 
 use crate::error::OrException;
 use gibbstream::Error;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::method::Method;
 use gibbstream::method_changes::{MethodChanges, Parts, parse_alpha, parse_averaging, parse_step};
 use gibbstream::model::hdp::HdpSettings;
@@ -73,12 +74,25 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
         method,
         topics: of(if open { "initial_topics" } else { "n_components" }).required(WHOLE)?,
         vocabulary: words,
-        batch: of("batch").required(WHOLE)?,
+        batch: batch_size(&of("batch"))?,
         seed: Seed(of("seed").required(WHOLE)?),
         hdp: if open { Some(hdp_settings(of)?) } else { None },
     };
     settings.validate().or_exception()?;
     Ok(settings)
+}
+
+/// A number, or a text such as 100..1000.
+fn batch_size(parameter: &Parameter<'_, '_>) -> PyResult<BatchSize> {
+    match parameter.get::<String>("a text") {
+        Ok(Some(text)) => {
+            let refuse = |advice: String| Error::setting("batch", format!("{text:?} is not a size"), advice);
+            text.parse().map_err(refuse).or_exception()
+        }
+        _ => {
+            Ok(BatchSize::of(parameter.required("a whole number from 0 on, or a text such as '100..1000'")?))
+        }
+    }
 }
 
 fn hdp_settings<'a, 'py: 'a>(of: impl Fn(&'static str) -> Parameter<'a, 'py>) -> PyResult<HdpSettings> {
@@ -106,7 +120,10 @@ pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'
         }
     }
     dict.set_item("method", &settings.name)?;
-    dict.set_item("batch", settings.batch)?;
+    match settings.batch {
+        batch if batch.grows() => dict.set_item("batch", batch.to_string())?,
+        batch => dict.set_item("batch", batch.least)?,
+    }
     dict.set_item("seed", settings.seed.0)?;
     let own = usual(settings.hdp.is_some(), &settings.name).or_exception()?;
     let (method, usual) = (Parts::from(&settings.method), Parts::from(&own));

@@ -163,9 +163,10 @@ impl State {
         close: bool,
     ) -> PyResult<usize> {
         let settings = self.trainer.settings();
-        let full = if settings.method.whole_corpus { usize::MAX } else { settings.batch };
+        let (batch, whole) = (settings.batch, settings.method.whole_corpus);
         let (mut row, mut space, mut signals) = (start, Vec::new(), Signals::new());
         while left > 0 {
+            let full = if whole { usize::MAX } else { batch.after(self.trainer.clock().seen) };
             while row < rows.len() && self.run.waiting.len() < full {
                 let document = rows.document(row, &mut space).or_exception()?;
                 self.run.waiting.push(document);

@@ -4,6 +4,7 @@
 //! Wall-clock time means little on a shared machine, and so does a single figure: compare two builds in one run.
 #![allow(missing_docs)]
 
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{
     Document, Inputs, Length, Minibatch, Synthetic, Truth, Vocabulary, VocabularyLimits, write_uci,
 };
@@ -79,7 +80,7 @@ fn train(method: &str, topics: usize, batch: usize, documents: &[Document]) -> O
         method: Method::named(method)?.with_population(documents.len() as f64),
         topics,
         vocabulary: VOCABULARY,
-        batch,
+        batch: BatchSize::of(batch),
         seed: Seed(0),
         hdp: None,
     };

@@ -2,6 +2,7 @@
 //!
 //!     cargo run --release -p gibbstream --example ten_methods
 
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Length, Minibatch, Synthetic, themes};
 use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
 use gibbstream::method::Method;
@@ -21,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             method: named.method.with_population(documents as f64),
             topics: 10,
             vocabulary: vocabulary.len(),
-            batch,
+            batch: BatchSize::of(batch),
             seed: Seed(0),
             hdp: None,
         };

@@ -166,6 +166,7 @@ impl CheckpointFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch_size::BatchSize;
     use crate::corpus::{Document, Minibatch, Vocabulary};
     use crate::method::Method;
     use crate::new_file::{CRASH_AT, CRASH_POINTS};
@@ -176,9 +177,8 @@ mod tests {
 
     fn checkpoint(updates: u64) -> Checkpoint {
         let documents = [Document::from_tokens(&[0, 1, 1]), Document::from_tokens(&[2])];
-        let (name, method) = ("g-oem".to_string(), Method::G_OEM);
-        let settings =
-            Settings { name, method, topics: 2, vocabulary: 3, batch: 2, seed: Seed(1), hdp: None };
+        let (name, method, batch) = ("g-oem".to_string(), Method::G_OEM, BatchSize::of(2));
+        let settings = Settings { name, method, topics: 2, vocabulary: 3, batch, seed: Seed(1), hdp: None };
         let mut trainer = Trainer::new(settings.clone(), 1).unwrap();
         for update in 0..updates {
             trainer.partial_fit(&Minibatch::new(&documents, 2 * update, 0)).unwrap();

@@ -5,6 +5,7 @@
 //! and exported.
 //!
 //! ```
+//! use gibbstream::batch_size::BatchSize;
 //! use gibbstream::corpus::{Document, Minibatch};
 //! use gibbstream::method::Method;
 //! use gibbstream::random::Seed;
@@ -12,7 +13,8 @@
 //!
 //! let documents = [Document::from_tokens(&[0, 0, 1]), Document::from_tokens(&[2, 3, 3])];
 //! let (name, method) = ("g-oem".to_string(), Method::G_OEM);
-//! let settings = Settings { name, method, topics: 2, vocabulary: 4, batch: 2, seed: Seed(0), hdp: None };
+//! let batch = BatchSize::of(2);
+//! let settings = Settings { name, method, topics: 2, vocabulary: 4, batch, seed: Seed(0), hdp: None };
 //! let mut trainer = Trainer::new(settings, 1)?;
 //! for update in 0..10 {
 //!     trainer.partial_fit(&Minibatch::new(&documents, 2 * update, 0))?;
@@ -27,6 +29,8 @@ pub mod corpus;
 pub mod model;
 
 pub mod inference;
+
+pub mod batch_size;
 
 pub mod schedule;
 

@@ -1,6 +1,7 @@
 //! The one driver: minibatch after minibatch of online EM, whatever the model and its local inference.
 
 use crate::averaging::Averaging;
+use crate::batch_size::BatchSize;
 use crate::error::{Error, Result};
 use crate::inference::{LocalInference, Passes};
 use crate::model::{Batch, Expectation, LatentModel};
@@ -20,8 +21,8 @@ pub struct Run {
     pub averaging: Averaging,
     /// Refresh the parameters after every local pass instead of after every minibatch.
     pub boost: bool,
-    /// Documents in a full minibatch.
-    pub batch: u64,
+    /// Observations in a full minibatch.
+    pub batch: BatchSize,
     /// Seed of all random streams.
     pub seed: Seed,
     /// Worker threads; never changes a result.
@@ -32,7 +33,7 @@ impl Default for Run {
     /// The step size of the paper, minibatches of 100, one thread, and nothing special.
     fn default() -> Self {
         let (step, averaging, seed) = (StepSize::PAPER, Averaging::None, Seed(0));
-        Self { step, averaging, boost: false, batch: 100, seed, threads: 1 }
+        Self { step, averaging, boost: false, batch: BatchSize::of(100), seed, threads: 1 }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where a run stands, and how far each update moves.
 
+use crate::batch_size::BatchSize;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -57,24 +58,29 @@ impl StepSize {
     /// The rule of the paper, `1 / sqrt(i)`.
     pub const PAPER: Self = Self::Power { kappa: 0.5, offset: 0.0, tau: 1.0 };
 
-    /// The clock before the first minibatch; a full one has `usual` documents.
-    pub fn start(&self, usual: u64) -> Step {
+    /// The clock before the first minibatch.
+    pub fn start(&self, size: BatchSize) -> Step {
         let head_start = match *self {
-            Self::Incremental { head_start } => head_start * usual,
+            Self::Incremental { head_start } => head_start * size.least as u64,
             _ => 0,
         };
         Step { head_start, ..Step::default() }
     }
 
-    /// The step after `clock` for a minibatch of `batch` documents, where a full one has `usual`.
-    pub fn next(&self, clock: &Step, batch: u64, usual: u64) -> Step {
+    /// The step after `clock` for a minibatch of `batch` documents, where full ones are of `size`. One that has grown
+    /// is weighed like the small ones that its documents would have been.
+    pub fn next(&self, clock: &Step, batch: u64, size: BatchSize) -> Step {
         let step = Step { update: clock.update + 1, batch, seen: clock.seen + batch, ..*clock };
-        let share = (batch as f64 / usual as f64).min(1.0);
+        let (documents, least) = (batch as f64, size.least as f64);
+        let (number, minibatches) = if size.grows() {
+            ((clock.seen as f64 + documents.midpoint(least)) / least, documents / least)
+        } else {
+            (step.update as f64, (documents / least).min(1.0))
+        };
+        let weigh = |rho: f64| together(rho, minibatches);
         let rho = match *self {
-            Self::Power { kappa, offset, tau } => {
-                (tau * libm::pow(step.update as f64 + offset, -kappa)).min(1.0) * share
-            }
-            Self::Constant(rho) => rho * share,
+            Self::Power { kappa, offset, tau } => weigh((tau * libm::pow(number + offset, -kappa)).min(1.0)),
+            Self::Constant(rho) => weigh(rho),
             Self::Incremental { .. } => batch as f64 / (step.head_start + step.seen) as f64,
             Self::Decay { start, delay, exponent } => {
                 start * libm::pow(1.0 + step.update as f64 / delay, -exponent)
@@ -109,13 +115,18 @@ impl StepSize {
     }
 }
 
+/// The weight of so many minibatches, each of which weighs `rho`, or of a part of one.
+fn together(rho: f64, minibatches: f64) -> f64 {
+    if minibatches <= 1.0 { rho * minibatches } else { 1.0 - libm::pow(1.0 - rho, minibatches) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn rho(rule: StepSize, update: u64, batch: u64) -> f64 {
         let clock = Step { update: update - 1, seen: 100 * (update - 1), ..Step::default() };
-        rule.next(&clock, batch, 100).rho
+        rule.next(&clock, batch, BatchSize::of(100)).rho
     }
 
     #[test]
@@ -135,15 +146,37 @@ mod tests {
     fn incremental_rule_averages_unequal_minibatches() {
         for head_start in [0, 2] {
             let rule = StepSize::Incremental { head_start };
-            let (mut mean, mut clock) = (7.0, rule.start(100));
+            let (mut mean, mut clock) = (7.0, rule.start(BatchSize::of(100)));
             for (batch, value) in [(100, 1.0), (30, 4.0), (70, 2.0)] {
-                clock = rule.next(&clock, batch, 100);
+                clock = rule.next(&clock, batch, BatchSize::of(100));
                 mean = (1.0 - clock.rho) * mean + clock.rho * value;
             }
             let start = 100.0 * head_start as f64;
             let expected = (7.0 * start + 100.0 + 120.0 + 140.0) / (start + 200.0);
             assert!((mean - expected).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn a_minibatch_that_has_grown_weighs_like_the_small_ones_in_it() {
+        let (fixed, growing) = (BatchSize::of(100), BatchSize { least: 100, most: 1_000 });
+        let after = |seen: u64| Step { update: seen / 100, seen, ..Step::default() };
+        for rule in
+            [StepSize::PAPER, StepSize::Power { kappa: 0.7, offset: 3.0, tau: 1.0 }, StepSize::Constant(0.2)]
+        {
+            assert_eq!(rule.next(&after(500), 100, growing), rule.next(&after(500), 100, fixed), "not yet");
+            for (seen, batch) in [(2_000, 200), (6_000, 300), (20_000, 1_000)] {
+                let old = (0..batch / 100).map(|i| 1.0 - rule.next(&after(seen + 100 * i), 100, fixed).rho);
+                let (small, large) =
+                    (1.0 - old.product::<f64>(), rule.next(&after(seen), batch, growing).rho);
+                assert!(
+                    (small / large - 1.0).abs() < 1e-3,
+                    "{rule:?}, {batch} after {seen}: {small} {large}"
+                );
+            }
+        }
+        let last = StepSize::PAPER.next(&after(6_000), 50, growing).rho;
+        assert!((last - 0.5 * libm::pow(60.75, -0.5)).abs() < 1e-15, "the last one may be short: {last}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Training a topic model from settings: names become types here, once.
 
+use crate::batch_size::BatchSize;
 use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
 use crate::inference::LocalInference;
@@ -34,7 +35,7 @@ pub struct Settings {
     /// Size of the vocabulary V.
     pub vocabulary: usize,
     /// Documents in a full minibatch.
-    pub batch: usize,
+    pub batch: BatchSize,
     /// Seed of all random streams.
     pub seed: Seed,
     /// For an open number of topics, which then starts at `topics`.
@@ -63,9 +64,7 @@ impl Settings {
                 "check the input and its filters",
             ));
         }
-        if self.batch == 0 {
-            return Err(Error::setting("batch", "a minibatch has at least one document", "choose 1 or more"));
-        }
+        self.batch.validate()?;
         match &self.hdp {
             Some(hdp) => hdp.validate(self.topics).and_then(|()| self.method.validate_for_hdp()),
             None => self.method.validate(),
@@ -300,7 +299,7 @@ impl Trainer {
             averaging: method.averaging,
             boost: method.boost,
             // The whole corpus is a full minibatch, however small.
-            batch: if method.whole_corpus { 1 } else { settings.batch as u64 },
+            batch: if method.whole_corpus { BatchSize::of(1) } else { settings.batch },
             seed: settings.seed,
             threads,
         };

@@ -97,6 +97,7 @@ pub(crate) use vectorised;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch_size::BatchSize;
     use crate::corpus::{Document, Length, Minibatch, Synthetic, Truth};
     use crate::evaluation::{Evaluation, Scorer, Unigram};
     use crate::method::Method;
@@ -136,7 +137,7 @@ mod tests {
                         method,
                         topics,
                         vocabulary: 300,
-                        batch: 20,
+                        batch: BatchSize::of(20),
                         seed: Seed(3),
                         hdp: None,
                     };

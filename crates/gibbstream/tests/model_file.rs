@@ -3,6 +3,7 @@
 
 use gibbstream::Error;
 use gibbstream::averaging::Averaging;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Document, Minibatch, Tokenizer, Vocabulary};
 use gibbstream::method::Method;
 use gibbstream::model_file::{Event, TopicModel};
@@ -20,7 +21,7 @@ fn settings(method: Method) -> Settings {
         method,
         topics: 2,
         vocabulary: 3,
-        batch: 4,
+        batch: BatchSize::of(4),
         seed: Seed(7),
         hdp: None,
     }

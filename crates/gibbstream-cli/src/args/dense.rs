@@ -145,7 +145,7 @@ impl TrainArgs {
             name: self.method.name().to_owned(),
             components,
             dimension: 1,
-            batch: self.batch,
+            batch: self.observations()?,
             step: method.step,
             averaging: method.averaging,
             boost: method.boost && samples,
@@ -153,6 +153,15 @@ impl TrainArgs {
             window: window_of(&method),
             seed: general.seed,
         })
+    }
+
+    /// Observations in a minibatch.
+    fn observations(&self) -> Result<usize> {
+        if self.batch.grows() {
+            let problem = "minibatches of topic models can grow, those of this model cannot";
+            return Err(Error::setting("--batch", problem, "give one number"));
+        }
+        Ok(self.batch.most)
     }
 
     /// The settings of a model with the changes that were asked for: how it learns may change, what it is may not.
@@ -182,7 +191,7 @@ impl TrainArgs {
         }
         let changed = |flag: &str| self.given(flag);
         if changed("batch") {
-            settings.batch = self.batch;
+            settings.batch = self.observations()?;
         }
         if changed("seed") {
             settings.seed = general.seed;

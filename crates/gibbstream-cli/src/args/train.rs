@@ -7,6 +7,7 @@ use super::hdp::HdpArgs;
 use super::input::{InputArgs, WordArgs};
 use super::method::MethodArgs;
 use crate::command::evaluate::tokenizer_of;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
 use gibbstream::model::hdp::HdpSettings;
 use gibbstream::model_file::TopicModel;
@@ -97,9 +98,9 @@ pub struct TrainArgs {
     /// Model to go on from, with further documents
     #[arg(long = "continue", value_name = "MODEL")]
     pub continued: Option<PathBuf>,
-    /// Documents per minibatch
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub batch: usize,
+    /// Documents per minibatch; with A..B it starts with A, and goes on with a twentieth of those seen until it has B
+    #[arg(long, value_name = "N", default_value = "100")]
+    pub batch: BatchSize,
     /// Passes over the input [default: 1, or 20 for methods that take the corpus as a whole]
     #[arg(long, value_name = "N")]
     pub passes: Option<u64>,

@@ -5,6 +5,7 @@ use crate::args::General;
 use crate::interrupt::Interrupt;
 use crate::measure::Cost;
 use crate::output::{FAINT, Output, STRONG, count};
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Document, Length, Minibatch, Synthetic, Truth};
 use gibbstream::method::Method;
 use gibbstream::trainer::{Settings, Trainer};
@@ -161,7 +162,7 @@ impl BenchArgs {
             method: parts,
             topics,
             vocabulary,
-            batch: self.batch,
+            batch: BatchSize::of(self.batch),
             seed: general.seed,
             hdp: None,
         };

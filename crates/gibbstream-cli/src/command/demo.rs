@@ -6,6 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::Cost;
 use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count, fit};
 use crate::stream::{Course, Feed, Portion, Portions};
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Corpus, Length, Synthetic, Truth, Vocabulary, themes};
 use gibbstream::evaluation::{Evaluation, Score, Scorer, Unigram};
 use gibbstream::method::Method;
@@ -168,14 +169,15 @@ fn learn(
         method: METHOD,
         topics: TOPICS,
         vocabulary: stage.vocabulary.len(),
-        batch: BATCH,
+        batch: BatchSize::of(BATCH),
         seed: general.seed,
         hdp: None,
     };
     let mut trainer = Trainer::new(settings, general.threads)?;
     let mut cost = Cost::default();
     let documents = stage.documents.clone();
-    let course = Course { held_out: 0, batch: BATCH, passes: 1, first: 0, start: (0, 0) };
+    let batch = BatchSize::of(BATCH);
+    let course = Course { held_out: 0, batch, passes: 1, first: 0, start: (0, 0), seen: 0 };
     let open = move || -> Box<dyn Corpus> { Box::new(documents.clone().take(DOCUMENTS as usize)) };
     let mut feed = Feed::start(Portions::new(open, course), 2)?;
     output.progress.start("learning", "documents", Some(DOCUMENTS));

@@ -20,9 +20,11 @@ pub fn run(output: &Output) -> anyhow::Result<Outcome> {
     let rows = Method::NAMED.iter().map(|named| Ok(described(named, &Method::usual(named.name)?)));
     let rows = rows.collect::<gibbstream::Result<Vec<Row>>>()?;
     let hdp = Method::NAMED_FOR_HDP.iter().map(|named| described(named, &named.method)).collect();
+    let tuned = |named: &&NamedMethod| Method::usual(named.name).is_ok_and(|usual| usual != named.method);
+    let published = Method::NAMED.iter().filter(tuned).map(|named| described(named, &named.method)).collect();
     if output.json {
         output.print_json(&serde_json::json!({
-            "schema": "gibbstream/methods/1", "methods": rows, "methods_for_hdp": hdp,
+            "schema": "gibbstream/methods/1", "methods": rows, "methods_for_hdp": hdp, "methods_with_paper": published,
         }))?;
         return Ok(Outcome::Done);
     }
@@ -31,9 +33,7 @@ pub fn run(output: &Output) -> anyhow::Result<Outcome> {
     writeln!(text, "\nWith --model hdp, where the number of topics is open:\n")?;
     write_rows(&mut text, hdp)?;
     writeln!(text, "\nWith --paper, as it was published:\n")?;
-    let tuned = |named: &&NamedMethod| Method::usual(named.name).is_ok_and(|usual| usual != named.method);
-    let published = Method::NAMED.iter().filter(tuned).map(|named| described(named, &named.method));
-    write_rows(&mut text, published.collect())?;
+    write_rows(&mut text, published)?;
     output.print(&text)?;
     Ok(Outcome::Done)
 }

@@ -45,6 +45,7 @@ fn a_resumed_run_ends_with_the_same_bits() {
         format!("{UCI} --averaging uniform --method g-oem++"),
         format!("{UCI} --method olda --limit-docs 250 --skip-docs 7"),
         format!("{UCI} --method batch-vem --passes 6"),
+        "train uci --topics 4 --batch 2..15 --passes 2 --sweeps 5 --json".to_owned(),
         format!("{corpora} --passes 2 --holdout 13 --eval-every 3"),
         format!("{corpora} --max-vocab 20 --skip-bad"),
     ] {

@@ -13,6 +13,29 @@ fn halves() -> Folder {
     folder
 }
 
+/// Documents of each minibatch, from the log of a run.
+fn sizes(folder: &Folder, log: &str) -> Vec<u64> {
+    let text = String::from_utf8(folder.read(log)).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let seen: Vec<u64> = lines.map(|line| line["documents"].as_u64().unwrap()).collect();
+    (0..seen.len()).map(|i| seen[i] - if i == 0 { 0 } else { seen[i - 1] }).collect()
+}
+
+#[test]
+fn minibatches_go_on_growing() {
+    let folder = halves();
+    let train = "train --vocab vocab.txt --topics 3 --batch 1..4 --sweeps 5 --json";
+    let whole = run(&folder, &format!("{train} a.txt b.txt --log whole.jsonl")).ok().json();
+    run(&folder, &format!("{train} a.txt --out half.gbs")).ok();
+    let on = run(&folder, "train b.txt --continue half.gbs --json --out half.gbs").ok().json();
+    assert_eq!((&on["model_hash"], &on["updates"]), (&whole["model_hash"], &whole["updates"]));
+    // A twentieth of what was seen before: 1 up to 40 documents, 2 up to 60, 3 up to 81, then 4; 3 are left.
+    let expected = [vec![1; 40], vec![2; 10], vec![3; 7], vec![4; 9], vec![3]].concat();
+    assert_eq!(sizes(&folder, "whole.jsonl"), expected);
+    assert_eq!(run(&folder, "inspect half.gbs --json").ok().json()["batch"], "1..4");
+    assert!(run(&folder, "inspect half.gbs").ok().stdout.contains("minibatches of 1..4"));
+}
+
 #[test]
 fn two_halves_are_the_whole() {
     let folder = halves();

@@ -253,6 +253,10 @@ fn flags_without_meaning_are_refused() {
             "--model gaussian-mixture --components 2 --sources laplace",
             "--sources: has no meaning for --model gaussian-mixture; leave it out",
         ),
+        (
+            "--model ica --components 2 --batch 10..20",
+            "--batch: minibatches of topic models can grow, those of this model cannot; give one number",
+        ),
         ("--topics 2 --noise diagonal", "--noise: has no meaning for --model lda; leave it out"),
         (
             "--model ica --components 2 --method olda",

@@ -83,4 +83,6 @@ fn all_other_commands_name_their_schema() {
     for part in ["name", "summary", "local", "global", "step", "alpha", "boost", "averaging", "sweeps"] {
         assert!(!methods["methods"][0][part].is_null(), "{part}");
     }
+    let paper = &methods["methods_with_paper"];
+    assert_eq!((&paper[0]["name"], &paper[0]["alpha"]), (&"g-oem".into(), &"fixed-point".into()));
 }

@@ -69,6 +69,10 @@ fn settings_that_make_no_sense() {
         ),
         (format!("{corpus} 3 --batch 0"), "batch: a minibatch has at least one document; choose 1 or more"),
         (
+            format!("{corpus} 3 --batch 9..2"),
+            "batch: 9..2 does not grow; put the smaller number first, as in 100..1000",
+        ),
+        (
             format!("{corpus} 3 --sweeps 0"),
             "sweeps: 0 sweeps estimate nothing; choose at least 1, such as 20",
         ),

@@ -6,11 +6,10 @@ use std::io::Write;
 #[test]
 fn threads_do_not_change_a_bit() {
     let folder = Folder::with_corpora();
-    for method in ["g-oem", "g-oem++", "v-oem", "olda"] {
-        let hash =
-            |threads: u32| folder.hash(&format!("uci --topics 5 --method {method} --threads {threads}"));
+    for flags in ["", "--method g-oem++", "--method v-oem", "--method olda", "--batch 2..15"] {
+        let hash = |threads: u32| folder.hash(&format!("uci --topics 5 {flags} --threads {threads}"));
         let one = hash(1);
-        assert_eq!((&hash(2), &hash(7)), (&one, &one), "{method}");
+        assert_eq!((&hash(2), &hash(7)), (&one, &one), "{flags}");
     }
     run(&folder, "train uci --topics 5 --out m.gbs -q").ok();
     for line in

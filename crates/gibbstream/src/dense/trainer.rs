@@ -1,6 +1,7 @@
 //! Training from settings: names become types here, once.
 
 use super::{Array, Arrays, Dense, DenseSettings, Diagnostics, Kind, Predictor};
+use crate::batch_size::BatchSize;
 use crate::error::Result;
 use crate::inference::LocalInference;
 use crate::inference::exact::Exact;
@@ -144,7 +145,7 @@ impl DenseTrainer {
     pub fn new(settings: DenseSettings, threads: usize) -> Result<Self> {
         settings.validate()?;
         let DenseSettings { step, averaging, boost, seed, sweeps, window, .. } = settings;
-        let run = Run { step, averaging, boost, batch: settings.batch as u64, seed, threads };
+        let run = Run { step, averaging, boost, batch: BatchSize::of(settings.batch), seed, threads };
         let (k, d) = (settings.components, settings.dimension);
         let learner = match settings.model {
             Kind::Ica { sources, noise, learn_scale, floor } => {

@@ -182,6 +182,7 @@ impl Family for Gaussian {
 mod tests {
     use super::*;
     use crate::averaging::Averaging;
+    use crate::batch_size::BatchSize;
     use crate::inference::exact::Exact;
     use crate::model::LatentModel;
     use crate::model::mixture::MixtureExpectation;
@@ -208,7 +209,14 @@ mod tests {
     }
 
     fn online(model: GaussianMixture, step: StepSize) -> Online<GaussianMixture, Exact> {
-        let run = Run { step, averaging: Averaging::None, boost: false, batch: 25, seed: SEED, threads: 2 };
+        let run = Run {
+            step,
+            averaging: Averaging::None,
+            boost: false,
+            batch: BatchSize::of(25),
+            seed: SEED,
+            threads: 2,
+        };
         Online::new(model, Exact, run).unwrap()
     }
 

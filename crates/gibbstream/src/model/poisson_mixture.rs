@@ -78,6 +78,7 @@ impl Family for Poisson {
 mod tests {
     use super::*;
     use crate::averaging::Averaging;
+    use crate::batch_size::BatchSize;
     use crate::inference::exact::Exact;
     use crate::model::LatentModel;
     use crate::model::mixture::MixtureExpectation;
@@ -99,7 +100,14 @@ mod tests {
     }
 
     fn online(model: PoissonMixture, step: StepSize) -> Online<PoissonMixture, Exact> {
-        let run = Run { step, averaging: Averaging::None, boost: false, batch: 25, seed: SEED, threads: 2 };
+        let run = Run {
+            step,
+            averaging: Averaging::None,
+            boost: false,
+            batch: BatchSize::of(25),
+            seed: SEED,
+            threads: 2,
+        };
         Online::new(model, Exact, run).unwrap()
     }
 

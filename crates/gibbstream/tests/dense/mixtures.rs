@@ -1,6 +1,7 @@
 //! The families of mixtures: laws, closed forms, and parameters found again.
 
 use crate::stream;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::conformance::laws;
 use gibbstream::inference::exact::Exact;
 use gibbstream::model::bernoulli_mixture::Bernoulli;
@@ -42,7 +43,7 @@ fn rows(number: usize, counts: bool) -> Vec<f64> {
 
 fn fit<F: Family>(family: F, components: usize, rows: &[f64], step: StepSize) -> MixtureParameters {
     let model = Mixture::new(components, D, family).unwrap();
-    let run = Run { step, batch: 100, seed: Seed(2), threads: 2, ..Run::default() };
+    let run = Run { step, batch: BatchSize::of(100), seed: Seed(2), threads: 2, ..Run::default() };
     let mut online = Online::new(model, Exact, run).unwrap();
     for (i, rows) in rows.chunks(100 * D).enumerate() {
         online.partial_fit(&F::batch(rows.to_vec(), D, 100 * i as u64, 0).unwrap()).unwrap();
@@ -113,7 +114,12 @@ fn batch_em_of_answers_is_monotone() {
     let model = Mixture::new(3, D, Bernoulli::default()).unwrap();
     let batch = Bernoulli::batch(rows, D, 0, 0).unwrap();
     for seed in 0..5 {
-        let run = Run { step: StepSize::Constant(1.0), batch: 300, seed: Seed(seed), ..Run::default() };
+        let run = Run {
+            step: StepSize::Constant(1.0),
+            batch: BatchSize::of(300),
+            seed: Seed(seed),
+            ..Run::default()
+        };
         let mut online = Online::new(model.clone(), Exact, run).unwrap();
         let mut before = f64::NEG_INFINITY;
         for _ in 0..100 {
@@ -151,7 +157,12 @@ fn one_pass_is_almost_the_maximum() {
     let whole = Gaussian::batch(rows, dimension, 0, 0).unwrap();
     let score = |parameters: &MixtureParameters| model.log_likelihood(parameters, &whole) / f64::from(number);
     let after_one_pass = score(&online.state().unwrap().parameters);
-    let run = Run { step: StepSize::Constant(1.0), batch: number as u64, threads: 2, ..Run::default() };
+    let run = Run {
+        step: StepSize::Constant(1.0),
+        batch: BatchSize::of(number as usize),
+        threads: 2,
+        ..Run::default()
+    };
     let mut batch = Online::new(model.clone(), Exact, run).unwrap();
     batch.resume(online.state().unwrap().clone(), online.clock());
     for _ in 0..8 {

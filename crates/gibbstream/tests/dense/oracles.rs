@@ -1,6 +1,7 @@
 //! Local Gibbs sampling, M-step and limits of independent components against closed forms and quadrature.
 
 use crate::{density, ica, integral, laplace, mixed, state, stream};
+use gibbstream::batch_size::BatchSize;
 use gibbstream::conformance::{expectation, laws, stationary, unbiased};
 use gibbstream::inference::gibbs::Window;
 use gibbstream::inference::scales::ScaleGibbs;
@@ -32,7 +33,7 @@ fn gaussian_sources_are_probabilistic_principal_components() {
     let rows = mixed(&mixing, q, 0.5, 400, &mut random, gibbstream::random::Stream::normal);
     let batch = Observations::new(rows.clone(), p, 0, 0).unwrap();
     let model = Ica { learn_scale: true, ..ica(p, q, Sources::Gaussian) };
-    let run = Run { step: StepSize::Constant(1.0), batch: 400, ..Run::default() };
+    let run = Run { step: StepSize::Constant(1.0), batch: BatchSize::of(400), ..Run::default() };
     let mut online = Online::new(model, ScaleGibbs { sweeps: 1, ..GIBBS }, run).unwrap();
     for _ in 0..400 {
         online.partial_fit(&batch).unwrap();

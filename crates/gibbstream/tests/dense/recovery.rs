@@ -2,6 +2,7 @@
 
 use crate::{ica, laplace, mixed, stream};
 use gibbstream::averaging::Averaging;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::inference::gibbs::Window;
 use gibbstream::inference::scales::ScaleGibbs;
 use gibbstream::model::ica::{Ica, IcaState, Sources};
@@ -27,8 +28,8 @@ fn fit(model: Ica, rows: &[f64], passes: u64, run: Run, sweeps: usize) -> IcaSta
     let mut online = Online::new(model, local, run).unwrap();
     let p = model.dimension;
     for pass in 0..passes {
-        for (i, rows) in rows.chunks(run.batch as usize * p).enumerate() {
-            let batch = Observations::new(rows.to_vec(), p, i as u64 * run.batch, pass).unwrap();
+        for (i, rows) in rows.chunks(run.batch.least * p).enumerate() {
+            let batch = Observations::new(rows.to_vec(), p, i as u64 * run.batch.least as u64, pass).unwrap();
             online.partial_fit(&batch).unwrap();
         }
     }
@@ -63,7 +64,7 @@ fn eight_sources_are_found() {
 #[test]
 fn three_sources_are_found_and_gaussian_ones_are_reported() {
     let mixing = [1.0, 0.4, -0.3, -0.2, 1.1, 0.5, 0.6, -0.4, 0.9];
-    let run = Run { threads: 2, batch: 20, ..Run::default() };
+    let run = Run { threads: 2, batch: BatchSize::of(20), ..Run::default() };
     let (heavy, gaussian): (Draw, Draw) = (laplace, |random| random.normal());
     for (sources, found) in [(heavy, true), (gaussian, false)] {
         let rows = mixed(&mixing, 3, 0.2, 6_000, &mut stream(11), sources);
@@ -81,7 +82,7 @@ fn three_sources_are_found_and_gaussian_ones_are_reported() {
 fn the_driver_keeps_its_promises() {
     let rows = mixed(&[1.0, 0.4, -0.3, 0.8, 0.2, 0.5], 2, 0.3, 400, &mut stream(12), laplace);
     let model = Ica { learn_scale: true, ..ica(3, 2, Sources::Laplace) };
-    let run = Run { batch: 40, averaging: Averaging::Uniform, ..Run::default() };
+    let run = Run { batch: BatchSize::of(40), averaging: Averaging::Uniform, ..Run::default() };
     for boost in [false, true] {
         let run = Run { boost, ..run };
         let expected = fit(model, &rows, 2, run, 6);

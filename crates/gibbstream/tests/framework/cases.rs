@@ -1,6 +1,7 @@
 //! Models, simulated observations for them, and runs of the driver.
 
 use gibbstream::averaging::Averaging;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::error::Result;
 use gibbstream::inference::LocalInference;
 use gibbstream::model::gaussian_mixture::Gaussian;
@@ -88,7 +89,8 @@ pub fn overlapping() -> (Case<Poisson>, Case<Gaussian>) {
 }
 
 /// How the tests run unless they say otherwise.
-pub fn settings(step: StepSize, batch: u64, seed: u64) -> Run {
+pub fn settings(step: StepSize, batch: usize, seed: u64) -> Run {
+    let batch = BatchSize::of(batch);
     Run { step, averaging: Averaging::None, boost: false, batch, seed: Seed(seed), threads: 2 }
 }
 

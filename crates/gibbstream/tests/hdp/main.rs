@@ -6,6 +6,7 @@ mod runs;
 mod sampler;
 mod steps;
 
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::method::Method;
 use gibbstream::model::hdp::HdpSettings;
@@ -46,7 +47,7 @@ fn settings(method: Method, vocabulary: usize, seed: u64) -> Settings {
         method,
         topics: 2,
         vocabulary,
-        batch: 100,
+        batch: BatchSize::of(100),
         seed: Seed(seed),
         hdp: Some(HdpSettings::default()),
     }

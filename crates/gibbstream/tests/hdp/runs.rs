@@ -1,6 +1,7 @@
 //! Whole runs: known truths are found, nothing runs away, and bits repeat.
 
 use super::*;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Length, Synthetic, Truth};
 use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
 use gibbstream::model::hdp::topics_used;
@@ -17,7 +18,7 @@ fn stream(truth: &Truth, length: f64) -> Synthetic {
 }
 
 fn learn(settings: Settings, documents: impl Fn(u64) -> Document, count: u64, threads: usize) -> Trainer {
-    let batch = settings.batch as u64;
+    let batch = settings.batch.least as u64;
     let mut trainer = Trainer::new(settings, threads).unwrap();
     for first in (0..count).step_by(batch as usize) {
         let some: Vec<Document> = (first..(first + batch).min(count)).map(&documents).collect();
@@ -121,7 +122,7 @@ fn bits_repeat() {
     let truth = truth(8, 300, 0.1, 4);
     let stream = stream(&truth, 40.0);
     for method in [Method::HDP_G_OEM, Method::HDP_VAR_GIBBS.with_population(2_000.0)] {
-        let settings = Settings { batch: 50, ..settings(method, 300, 2) };
+        let settings = Settings { batch: BatchSize::of(50), ..settings(method, 300, 2) };
         let whole =
             |threads| learn(settings.clone(), |i| stream.document(i), 2_000, threads).learnt().unwrap();
         let one: Learnt = whole(1);

@@ -2,6 +2,7 @@
 
 use super::*;
 use gibbstream::averaging::Averaging;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::inference::gibbs::Gibbs;
 use gibbstream::model::LatentModel;
 use gibbstream::model::alpha::AlphaRule;
@@ -16,7 +17,14 @@ fn random_documents(count: usize, vocabulary: usize, tokens: usize, random: &mut
 }
 
 fn run(step: StepSize) -> Run {
-    Run { step, averaging: Averaging::None, boost: false, batch: 30, seed: Seed(5), threads: 1 }
+    Run {
+        step,
+        averaging: Averaging::None,
+        boost: false,
+        batch: BatchSize::of(30),
+        seed: Seed(5),
+        threads: 1,
+    }
 }
 
 /// Without a remainder no topic can be met: the counts are those of a model with `alpha = b pi`, bit for bit.
@@ -40,8 +48,8 @@ fn no_remainder_is_a_fixed_number_of_topics() {
     hdp_settings.settings.min_remainder = 0.0;
     let mut open = Online::new(hdp_settings, Gibbs::new(20), run(step)).unwrap();
     let mut fixed = Online::new(lda, Gibbs::new(20), run(step)).unwrap();
-    open.resume(state, step.start(30));
-    fixed.resume(plain, step.start(30));
+    open.resume(state, step.start(BatchSize::of(30)));
+    fixed.resume(plain, step.start(BatchSize::of(30)));
     open.partial_fit(&batch).unwrap();
     fixed.partial_fit(&batch).unwrap();
     let (open, fixed) = (open.state().unwrap(), fixed.state().unwrap());
@@ -61,8 +69,10 @@ fn no_token_is_lost() {
     {
         let documents = random_documents(30, 60, tokens, &mut random);
         let batch = Minibatch::new(&documents, 0, 0);
-        let settings =
-            Settings { batch: 30, ..settings(Method { step: StepSize::Constant(1.0), ..method }, 60, 3) };
+        let settings = Settings {
+            batch: BatchSize::of(30),
+            ..settings(Method { step: StepSize::Constant(1.0), ..method }, 60, 3)
+        };
         let mut trainer = gibbstream::trainer::Trainer::new(settings, 1).unwrap();
         trainer.partial_fit(&batch).unwrap();
         let learnt = trainer.learnt().unwrap();

@@ -126,7 +126,7 @@ fn boosted_methods_follow_the_printed_loop() {
         let LdaState { counts, alpha, .. } = settings.model().initial(&batches[0], settings.seed);
         let (mut counts, mut alpha) = (dense(&counts), alpha);
         let mut trainer = Trainer::new(settings.clone(), 1).unwrap();
-        let mut before = settings.method.step.start(10);
+        let mut before = settings.method.step.start(settings.batch);
         for batch in &batches {
             let step = trainer.partial_fit(batch).unwrap();
             let old = (counts.as_slice(), &alpha);

@@ -167,7 +167,7 @@ fn renamed_topics_stay_renamed() {
                 alpha_sum,
                 sticks: None,
             },
-            clock: settings.method.step.start(10),
+            clock: settings.method.step.start(settings.batch),
             tokens: 0,
             word_counts: vec![0; 30],
         };

@@ -3,6 +3,7 @@
 use super::*;
 use crate::support::{Exact, enumerate};
 use gibbstream::averaging::Averaging;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::model::LatentModel;
 use gibbstream::model::alpha::{AlphaRule, AlphaState, ThetaExpectation};
 use gibbstream::model::lda::{Start, Topics};
@@ -103,7 +104,7 @@ fn whole_corpus_with_step_one_is_batch_em() {
         step: StepSize::Constant(1.0),
         averaging: Averaging::None,
         boost: false,
-        batch: 24,
+        batch: BatchSize::of(24),
         seed: Seed(3),
         threads: 2,
     };

@@ -5,6 +5,7 @@
 //! the same counts, so that they are independent chains, one batch mean each.
 
 use super::*;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::method::Local;
 use gibbstream::model::LatentModel;
 use gibbstream::model::alpha::{AlphaRule, ThetaExpectation};
@@ -132,6 +133,6 @@ fn steps_decay_as_documented() {
     for (update, batch) in [(1, 100), (1_000, 100), (1_000, 7), (50_000, 100)] {
         let clock = Step { update: update - 1, ..Step::default() };
         let expected = 0.01 * libm::pow(1.0 + update as f64 / 1000.0, -0.6);
-        assert_eq!(Method::LDS.step.next(&clock, batch, 100).rho, expected);
+        assert_eq!(Method::LDS.step.next(&clock, batch, BatchSize::of(100)).rho, expected);
     }
 }

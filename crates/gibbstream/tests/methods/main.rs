@@ -20,6 +20,7 @@ mod recursions;
 mod reproducibility;
 mod safety;
 
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::inference::{LocalInference, Passes};
 use gibbstream::method::Method;
@@ -38,6 +39,7 @@ fn stream(key: u64) -> Stream {
 }
 
 fn settings(method: Method, topics: usize, vocabulary: usize, batch: usize) -> Settings {
+    let batch = BatchSize::of(batch);
     Settings { name: "test".to_string(), method, topics, vocabulary, batch, seed: Seed(11), hdp: None }
 }
 

@@ -8,6 +8,7 @@
 use super::cells::Cell;
 use super::experiment::Corpus;
 use super::scale::{SPLITS, Scale};
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{
     Document, Inputs, Length, Minibatch, ResolvedInputs, Synthetic, Truth, Vocabulary, VocabularyLimits,
 };
@@ -289,7 +290,7 @@ fn learnt_truth(reviews: &Shelf) -> Result<Truth> {
         method: Method::OLDA.with_population(documents as f64),
         topics: TRUE_TOPICS,
         vocabulary: reviews.vocabulary.len(),
-        batch: 100,
+        batch: BatchSize::of(100),
         seed: Seed(0),
         hdp: None,
     };

@@ -8,6 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::Cost;
 use anyhow::anyhow;
 use clap::{Args, FromArgMatches};
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::evaluation::alignment::{Distance, TopicRows, align};
 use gibbstream::evaluation::coherence::{CoherenceCounter, TopicCoherence, UmassSmoothing};
@@ -164,7 +165,7 @@ impl Run<'_> {
             method,
             topics: cell.topics,
             vocabulary: shelf.vocabulary().len(),
-            batch: cell.batch,
+            batch: BatchSize::of(cell.batch),
             seed: Seed(cell.seed),
             hdp: cell.is_open().then(HdpSettings::default),
         };

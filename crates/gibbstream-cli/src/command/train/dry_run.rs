@@ -122,7 +122,7 @@ fn memory(plan: &Plan, model: u64, words: u64, sample: &Sample) -> u64 {
     // What sampling keeps of a document, its words in the topics that it can use; for this minibatch and the last.
     let of_document =
         |document: &Document| document.words.len() as u64 * document.tokens().min(topics) * 4 * 2;
-    let first = sample.documents.iter().take(plan.settings.batch);
+    let first = sample.documents.iter().take(plan.settings.batch.most);
     let local = if samples { first.map(of_document).sum::<u64>() } else { 0 };
     model * copies + tables + local + words * BYTES_PER_WORD + PROGRAM_BYTES
 }
@@ -142,13 +142,13 @@ impl Sample {
             None => prepared.inputs.documents(&prepared.vocabulary),
         };
         let most = if plan.settings.method.whole_corpus || plan.inputs.follow { 0 } else { TRIAL_DOCUMENTS };
-        let documents = documents.skip(plan.holdout).take(most.max(plan.settings.batch));
+        let documents = documents.skip(plan.holdout).take(most.max(plan.settings.batch.most));
         Ok(Self { documents: documents.collect::<gibbstream::Result<_>>()? })
     }
 
-    /// Distinct words of a minibatch, if that is known.
+    /// Distinct words of the largest minibatch, if that is known.
     fn distinct_words(&self, plan: &Plan) -> Option<u64> {
-        let first = &self.documents[..plan.settings.batch.min(self.documents.len())];
+        let first = &self.documents[..plan.settings.batch.most.min(self.documents.len())];
         let known = !first.is_empty() && !plan.settings.method.whole_corpus;
         known.then(|| Minibatch::new(first, 0, 0).words().len() as u64)
     }
@@ -171,7 +171,7 @@ impl Sample {
         let settings = Settings { vocabulary: words.len().max(1), method, ..plan.settings.clone() };
         let mut trainer = Trainer::new(settings, general.threads)?;
         let (started, mut learnt) = (Instant::now(), 0);
-        for some in documents.chunks(plan.settings.batch) {
+        for some in documents.chunks(plan.settings.batch.least) {
             trainer.partial_fit(&Minibatch::new(some, learnt, 0))?;
             learnt += some.len() as u64;
             if started.elapsed() >= TRIAL_TIME {

@@ -24,6 +24,7 @@ use crate::output::{Output, count};
 use crate::stream::{Course, Feed, Lesson, Portion, Portions};
 use checkpoints::{Checkpoints, Notes};
 use gibbstream::Error;
+use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Minibatch, OpenState, OpenVocabulary, ResolvedInputs, Tokenizer, Vocabulary};
 use gibbstream::model::hdp::topics_used;
 use gibbstream::model::sticks::{Birth, Sticks};
@@ -175,10 +176,15 @@ impl<'a> Training<'a> {
         let total = prepared.documents.map(|documents| documents.saturating_mul(plan.passes));
         let course = Course {
             held_out: plan.holdout,
-            batch: if plan.settings.method.whole_corpus { usize::MAX } else { plan.settings.batch },
+            batch: if plan.settings.method.whole_corpus {
+                BatchSize::of(usize::MAX)
+            } else {
+                plan.settings.batch
+            },
             passes: plan.passes,
             first: seen_before(&self.history),
             start: self.position,
+            seen: self.trainer.clock().seen,
         };
         let (inputs, vocabulary) = (self.inputs.clone(), self.vocabulary.clone());
         let shared = self.open.clone().map(|open| Arc::new(Mutex::new(open)));
