@@ -33,7 +33,7 @@ CORPORA = {"imdb": (98464, 93464), "yelp": (25456, 23456), "pubmed": (221855, 21
 PAPER = "--paper"
 TUNED = ""
 FIVE_PASSES = "--passes 5 --sweeps 10"
-WHOLE_SEEDS = 3  # batch sampling of whole corpora takes hours
+GROWING = ["--batch 100..1000", "--batch 100..5000"]
 # One setting changed at a time.
 CHANGES = [
     "--alpha fixed-point",
@@ -52,6 +52,8 @@ CHANGES = [
     "--batch 10 --offset 20",
     "--batch 50 --offset 5",
     "--batch 500 --offset 1",
+    "--batch 100..1000",
+    "--batch 10..1000 --offset 20",
     "--averaging tail=100",
     "--kappa 0.6 --averaging tail=100",
     "--kappa 0.6 --averaging tail=500 --batch 20 --offset 15",
@@ -76,9 +78,11 @@ def cells(seeds):
             yield from (("main", corpus, 20_000, 128, seed, flags) for corpus in every)
         for flags in (TUNED, PAPER):
             yield from (("topics", corpus, 20_000, 512, seed, flags) for corpus in ("imdb", "yelp"))
-    for seed in range(min(seeds, WHOLE_SEEDS)):
+    for seed in range(seeds):
         for flags in (TUNED, FIVE_PASSES, PAPER):
             yield from (("whole", corpus, CORPORA[corpus][1], 128, seed, flags) for corpus in every)
+    for flags in GROWING:
+        yield from (("growing", corpus, CORPORA[corpus][1], 128, 0, flags) for corpus in every)
     for flags in CHANGES:
         yield from (("changes", corpus, 20_000, 128, 0, flags) for corpus in every)
     for seed in range(min(seeds, 2)):
@@ -235,6 +239,14 @@ def one_change(study):
     return lines
 
 
+def growing(study):
+    lines = [f"| minibatches | {' | '.join(CORPORA)} |", "|---|" + "---:|" * len(CORPORA)]
+    for flags in (TUNED, *GROWING):
+        scores = [number(study.first(corpus, CORPORA[corpus][1], 128, flags)) for corpus in CORPORA]
+        lines.append(f"| `{flags or '--batch 100'}` | {' | '.join(scores)} |")
+    return lines
+
+
 def small_corpora(study):
     lines = [f"| corpus | documents | K | unigram | paper | as usual | `{FIVE_PASSES}` |", "|---|---:|---:|---:|---:|---:|---:|"]
     for documents, topics in ((1_000, 10), (3_000, 20)):
@@ -274,6 +286,7 @@ def write(_options):
         "against-batch": against_batch(study),
         "more-topics": more_topics(study),
         "one-change": one_change(study),
+        "growing": growing(study),
         "small": small_corpora(study),
     }
     page = PAGES / "defaults.md"
@@ -291,7 +304,7 @@ def main():
     commands = parser.add_subparsers(required=True)
     making = commands.add_parser("run")
     making.add_argument("--seeds", type=int, default=5)
-    making.add_argument("--only", choices=["main", "topics", "whole", "changes", "small"])
+    making.add_argument("--only", choices=["main", "topics", "whole", "growing", "changes", "small"])
     making.set_defaults(do=run)
     commands.add_parser("write").set_defaults(do=write)
     options = parser.parse_args()
