@@ -1,4 +1,4 @@
-//! Which iterates the reported parameters are the mean of (Polyak-Ruppert averaging).
+//! Which iterates the reported parameters are the mean of (Polyak-Ruppert averaging), or only their word frequencies.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,20 +13,24 @@ pub enum Averaging {
     Uniform,
     /// The mean over the updates from this one on.
     Tail(u64),
+    /// The last topics of every word, and the mean frequency of every word over all documents. The running counts forget, so that
+    /// topics can move on from where they started; how frequent words are needs no forgetting, and what is known of
+    /// rare words is little enough.
+    Frequencies,
 }
 
 impl Averaging {
     /// Whether the parameters after `update` (counted from 1) enter the mean.
     pub fn includes(self, update: u64) -> bool {
         match self {
-            Self::None => false,
+            Self::None | Self::Frequencies => false,
             Self::Uniform => true,
             Self::Tail(first) => update >= first,
         }
     }
 
-    /// Whether a mean is kept at all.
+    /// Whether a mean of parameters is kept, which takes as much memory as the statistics. Frequencies are counted anyway.
     pub fn is_on(self) -> bool {
-        self != Self::None
+        matches!(self, Self::Uniform | Self::Tail(_))
     }
 }

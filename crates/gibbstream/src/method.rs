@@ -95,12 +95,13 @@ impl Method {
         start: Start::Gamma,
         whole_corpus: false,
     };
-    /// G-OEM as it learns unless the paper's settings are asked for: steps that fall faster, alpha from counts, and more
-    /// smoothing. What it gains is in docs/results/defaults.md.
+    /// G-OEM as it learns unless the paper's settings are asked for: steps that fall faster, alpha from counts, more
+    /// smoothing, and word frequencies of the whole stream. What it gains is in docs/results/defaults.md.
     pub const TUNED_G_OEM: Self = Self {
         global: TopicRule::MaximumLikelihood(Smoothing::Share(0.04)),
-        step: StepSize::Power { kappa: 0.7, offset: 3.0, tau: 1.0 },
+        step: StepSize::Power { kappa: 0.6, offset: 3.0, tau: 1.0 },
         alpha: ALPHA_FROM_COUNTS,
+        averaging: Averaging::Frequencies,
         ..Self::G_OEM
     };
     /// G-OEM with boosted inference.
@@ -354,7 +355,7 @@ impl Method {
         if self.boost {
             return refuse("boost", "new topics are compared once per minibatch", "leave boost off");
         }
-        if self.averaging.is_on() {
+        if self.averaging != Averaging::None {
             return refuse(
                 "averaging",
                 "a mean is over parameters of the same topics",
@@ -390,6 +391,14 @@ impl Method {
         }
         if self.averaging == Averaging::Tail(0) {
             return refuse("averaging", "updates are counted from 1", "use tail=1 or uniform");
+        }
+        if self.averaging == Averaging::Frequencies && !matches!(self.global, TopicRule::MaximumLikelihood(_))
+        {
+            return refuse(
+                "averaging",
+                "the frequencies of words are exchanged in topics that follow from counts alone",
+                "use --averaging none, or --global ml",
+            );
         }
         if langevin && self.boost {
             return refuse(
@@ -508,6 +517,8 @@ mod tests {
             ),
             (Method { alpha: AlphaRule::Fixed(Some(0.0)), ..base }, "alpha"),
             (Method { averaging: Averaging::Tail(0), ..base }, "averaging"),
+            (Method { averaging: Averaging::Frequencies, ..langevin }, "averaging"),
+            (Method { averaging: Averaging::Frequencies, ..Method::SVB }, "averaging"),
             (Method { boost: true, ..langevin }, "boost"),
             (Method { step: StepSize::PAPER, ..langevin }, "step"),
             (Method { alpha: AlphaRule::FixedPoint, ..langevin }, "alpha"),

@@ -92,7 +92,12 @@ impl MethodChanges {
         self.change_global(&mut method)?;
         method.step = self.changed_step(method.step)?;
         method.alpha = self.alpha.unwrap_or(method.alpha);
-        method.averaging = self.averaging.unwrap_or(method.averaging);
+        method.averaging = self.averaging.unwrap_or(match method.global {
+            TopicRule::MaximumLikelihood(_) => method.averaging,
+            // Word frequencies belong to topics that follow from counts alone, and nobody asked for them.
+            _ if method.averaging == Averaging::Frequencies => Averaging::None,
+            _ => method.averaging,
+        });
         method.boost = self.boost.unwrap_or(method.boost);
         method.start = match self.start.as_deref() {
             None => method.start,
@@ -282,8 +287,9 @@ pub fn parse_averaging(text: &str) -> Result<Averaging, String> {
     match text.split_once('=') {
         None if text == "none" => Ok(Averaging::None),
         None if text == "uniform" => Ok(Averaging::Uniform),
+        None if text == "frequencies" => Ok(Averaging::Frequencies),
         Some(("tail", value)) => whole(value).map(Averaging::Tail),
-        _ => Err("use none, uniform or tail=N".into()),
+        _ => Err("use none, uniform, tail=N or frequencies".into()),
     }
 }
 
@@ -385,6 +391,7 @@ impl From<&Method> for Parts {
             Averaging::None => "none".into(),
             Averaging::Uniform => "uniform".into(),
             Averaging::Tail(first) => format!("tail={first}"),
+            Averaging::Frequencies => "frequencies".into(),
         };
         let needs_total_docs = matches!(
             method.global,

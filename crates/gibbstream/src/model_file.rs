@@ -196,7 +196,7 @@ impl Learnt {
 impl TopicModel {
     /// The parameters to use.
     pub fn topics(&self) -> Topics {
-        self.settings.parameters(&self.learnt.state, &self.learnt.clock)
+        self.settings.parameters(&self.learnt)
     }
 
     /// Number of topics in [`Self::topics`]: those there are, and one more for all that have not been met yet if
@@ -209,7 +209,7 @@ impl TopicModel {
 
     /// Logarithms of the topics for the evidence lower bound.
     pub fn log_topics(&self) -> LogTopics {
-        self.settings.log_topics(&self.learnt.state, &self.learnt.clock)
+        self.settings.log_topics(&self.learnt)
     }
 
     /// Writes the file so that its place always holds the old or the new model, whole.

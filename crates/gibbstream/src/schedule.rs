@@ -162,7 +162,7 @@ mod tests {
         let (fixed, growing) = (BatchSize::of(100), BatchSize { least: 100, most: 1_000 });
         let after = |seen: u64| Step { update: seen / 100, seen, ..Step::default() };
         for rule in
-            [StepSize::PAPER, StepSize::Power { kappa: 0.7, offset: 3.0, tau: 1.0 }, StepSize::Constant(0.2)]
+            [StepSize::PAPER, StepSize::Power { kappa: 0.6, offset: 3.0, tau: 1.0 }, StepSize::Constant(0.2)]
         {
             assert_eq!(rule.next(&after(500), 100, growing), rule.next(&after(500), 100, fixed), "not yet");
             for (seen, batch) in [(2_000, 200), (6_000, 300), (20_000, 1_000)] {

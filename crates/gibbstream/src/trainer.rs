@@ -98,18 +98,21 @@ impl Settings {
         if self.hdp.is_some() { "hdp" } else { "lda" }
     }
 
-    /// The parameters that a state stands for after `clock`.
-    pub fn parameters(&self, state: &LdaState, clock: &Step) -> Topics {
-        self.hdp_model()
-            .map_or_else(|| self.model().parameters(state, clock), |hdp| hdp.parameters(state, clock))
+    /// The parameters to report.
+    pub fn parameters(&self, learnt: &Learnt) -> Topics {
+        let Learnt { state, clock, word_counts, .. } = learnt;
+        match self.hdp_model() {
+            Some(hdp) => hdp.parameters(state, clock),
+            None => self.model().parameters(state, clock, word_counts),
+        }
     }
 
     /// Logarithms of the topics for the evidence lower bound.
-    pub fn log_topics(&self, state: &LdaState, clock: &Step) -> LogTopics {
+    pub fn log_topics(&self, learnt: &Learnt) -> LogTopics {
         if self.hdp.is_some() {
-            return self.parameters(state, clock).into();
+            return self.parameters(learnt).into();
         }
-        self.model().log_topics(state, clock)
+        self.model().log_topics(&learnt.state, &learnt.clock, &learnt.word_counts)
     }
 
     /// The model of an open number of topics that these settings describe.
@@ -128,7 +131,7 @@ impl Settings {
             alpha: self.method.alpha,
             alpha_floor: smallest_entry(self.topics, self.method.local == Local::MeanField),
             start: self.method.start,
-            averaging: self.method.averaging.is_on(),
+            averaging: self.method.averaging,
             seed: self.seed,
         }
     }
@@ -165,7 +168,7 @@ trait Learner: Send {
     fn state(&self) -> Option<&LdaState>;
     fn clock(&self) -> Step;
     fn resume(&mut self, state: LdaState, clock: Step);
-    fn parameters(&self) -> Option<Topics>;
+    fn parameters(&self, word_counts: &[u64]) -> Option<Topics>;
     fn on_every_thread(&self, work: &(dyn Fn() + Sync));
     fn take_state(&mut self) -> Option<LdaState>;
     fn grow(&mut self, words: usize);
@@ -174,13 +177,13 @@ trait Learner: Send {
 
 /// A model of topics: what a trainer asks of one beyond learning.
 trait TopicFamily: LatentModel<Batch = Minibatch, State = LdaState> {
-    fn parameters(&self, state: &LdaState, step: &Step) -> Topics;
+    fn parameters(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> Topics;
     fn set_vocabulary(&mut self, words: usize);
 }
 
 impl TopicFamily for Lda {
-    fn parameters(&self, state: &LdaState, step: &Step) -> Topics {
-        Lda::parameters(self, state, step)
+    fn parameters(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> Topics {
+        Lda::parameters(self, state, step, word_counts)
     }
 
     fn set_vocabulary(&mut self, words: usize) {
@@ -189,7 +192,7 @@ impl TopicFamily for Lda {
 }
 
 impl TopicFamily for Hdp {
-    fn parameters(&self, state: &LdaState, step: &Step) -> Topics {
+    fn parameters(&self, state: &LdaState, step: &Step, _word_counts: &[u64]) -> Topics {
         Hdp::parameters(self, state, step)
     }
 
@@ -215,8 +218,9 @@ impl<M: TopicFamily, L: LocalInference<M>> Learner for Online<M, L> {
         Online::resume(self, state, clock);
     }
 
-    fn parameters(&self) -> Option<Topics> {
-        self.state().map(|state| self.install(|| self.model().parameters(state, &self.clock())))
+    fn parameters(&self, word_counts: &[u64]) -> Option<Topics> {
+        let report = |state| self.install(|| self.model().parameters(state, &self.clock(), word_counts));
+        self.state().map(report)
     }
 
     fn on_every_thread(&self, work: &(dyn Fn() + Sync)) {
@@ -382,7 +386,7 @@ impl Trainer {
 
     /// The parameters to report; `None` before the first update.
     pub fn topics(&self) -> Option<Topics> {
-        self.learner.parameters()
+        self.learner.parameters(&self.word_counts)
     }
 
     /// What has been learnt; `None` before the first update.

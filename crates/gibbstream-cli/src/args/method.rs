@@ -39,7 +39,9 @@ pub struct MethodArgs {
     /// gamma[=SHAPE,RATE] (its prior), or fixed[=X] (not learnt; 1/K if X is not given)
     #[arg(long, value_name = "RULE", value_parser = parse_alpha)]
     alpha: Option<AlphaRule>,
-    /// Parameters to report: none (the last ones), uniform (their mean), tail=N (from update N on)
+    /// Parameters to report: none (the last ones), uniform (their mean), tail=N (from update N on), or frequencies (the last
+    /// topics, with word frequencies of all documents: for streams that do not change) [default: the method's,
+    /// frequencies for g-oem]
     #[arg(long, value_name = "RULE", value_parser = parse_averaging)]
     averaging: Option<Averaging>,
     #[command(flatten)]

@@ -144,6 +144,10 @@ impl DenseSettings {
             let problem = format!("{} is not a number of components", self.components);
             return refuse("components", problem, "choose fewer");
         }
+        if self.averaging == Averaging::Frequencies {
+            let problem = "rows of numbers have no words, whose frequencies could be reported";
+            return refuse("averaging", problem.to_owned(), "use none, uniform or tail=N");
+        }
         self.step.validate()
     }
 }

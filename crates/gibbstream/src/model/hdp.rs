@@ -95,7 +95,7 @@ impl Hdp {
 
     /// The parameters that a state stands for after `step`; the last topic, with uniform words, is the remainder.
     pub fn parameters(&self, state: &LdaState, step: &Step) -> Topics {
-        let known = Lda { topics: state.counts.topics(), ..self.start.clone() }.parameters(state, step);
+        let known = Lda { topics: state.counts.topics(), ..self.start.clone() }.parameters(state, step, &[]);
         let alpha = self.concentrations(state);
         if alpha.len() == known.topics() {
             return known;

@@ -6,6 +6,7 @@ use super::topic_rule::TopicRule;
 use super::topics::{Affine, TopicStats, mix};
 use super::view::{TopicView, weight_and_prior};
 use super::{Batch, Expectation, LatentModel};
+use crate::averaging::Averaging;
 use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
 use crate::inference::collect::Collector;
@@ -15,6 +16,9 @@ use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+/// Words whose counts one thread adds up; sums depend on it, but not on the number of threads.
+const WORDS_PER_BLOCK: usize = 256;
 
 /// The model: its size and the rules of its M-step.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +35,8 @@ pub struct Lda {
     pub alpha_floor: f64,
     /// How topics start.
     pub start: Start,
-    /// Whether the mean of the parameters is kept.
-    pub averaging: bool,
+    /// Which parameters are reported.
+    pub averaging: Averaging,
     /// Seed of moves that are random.
     pub seed: Seed,
 }
@@ -157,10 +161,10 @@ impl From<Topics> for LogTopics {
 impl Lda {
     /// What the evidence lower bound is computed with: `E[log beta]` of the last posterior under a Bayesian rule,
     /// otherwise the logarithms of [`Self::parameters`].
-    pub fn log_topics(&self, state: &LdaState, step: &Step) -> LogTopics {
+    pub fn log_topics(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> LogTopics {
         let counts = &state.counts;
         let rule = self.rule.log_weights(counts.scale(), counts.scaled_totals(), self.vocabulary, step);
-        let Some(log_weight) = rule else { return self.parameters(state, step).into() };
+        let Some(log_weight) = rule else { return self.parameters(state, step, word_counts).into() };
         let mut log_weights = vec![0.0; self.vocabulary * self.topics];
         log_weights.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
             for (k, (value, scaled)) in row.iter_mut().zip(counts.scaled_row(word as u32)).enumerate() {
@@ -171,7 +175,11 @@ impl Lda {
     }
 
     /// The parameters that a state stands for after `step`: the mean of the remembered ones if there is one, else the last.
-    pub fn parameters(&self, state: &LdaState, step: &Step) -> Topics {
+    /// `word_counts` are the tokens seen of each word.
+    pub fn parameters(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> Topics {
+        if self.averaging == Averaging::Frequencies {
+            return self.with_frequencies(state, step, word_counts);
+        }
         let map = self.probabilities(state, step);
         let mut beta = vec![0.0; self.vocabulary * self.topics];
         beta.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
@@ -186,6 +194,38 @@ impl Lda {
             state.alpha.alpha.clone()
         };
         Topics { beta, alpha }
+    }
+
+    /// The topics that follow from counts `n_w p(k | w)`: the running counts tell in which topics a word occurs, and all
+    /// documents how often it does.
+    fn with_frequencies(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> Topics {
+        let (counts, topics) = (&state.counts, self.topics);
+        let documents = (step.seen as f64).max(1.0) * counts.scale();
+        let mut beta = vec![0.0; self.vocabulary * topics];
+        let blocks = beta.par_chunks_mut(WORDS_PER_BLOCK * topics).enumerate();
+        let block_totals: Vec<Vec<f64>> = blocks
+            .map(|(block, rows)| {
+                let mut totals = vec![0.0; topics];
+                for (i, row) in rows.chunks_exact_mut(topics).enumerate() {
+                    let word = block * WORDS_PER_BLOCK + i;
+                    row.copy_from_slice(counts.scaled_row(word as u32));
+                    let all: f64 = row.iter().sum();
+                    let factor = if all > 0.0 { word_counts[word] as f64 / (documents * all) } else { 0.0 };
+                    for (value, total) in row.iter_mut().zip(&mut totals) {
+                        *value *= factor;
+                        *total += *value;
+                    }
+                }
+                totals
+            })
+            .collect();
+        let mut totals = vec![0.0; topics];
+        for block in &block_totals {
+            totals.iter_mut().zip(block).for_each(|(total, part)| *total += part);
+        }
+        let map = self.rule.probabilities(counts.scale(), &totals, self.vocabulary, step);
+        beta.par_chunks_exact_mut(topics).for_each(|row| map.apply_in_place(row));
+        Topics { beta, alpha: state.alpha.alpha.clone() }
     }
 
     fn probabilities(&self, state: &LdaState, step: &Step) -> Affine {
@@ -242,7 +282,7 @@ impl LatentModel for Lda {
             row.iter_mut().zip(&factors).for_each(|(value, factor)| *value *= factor);
         }
         LdaState {
-            counts: TopicStats::new(self.topics, counts, self.averaging),
+            counts: TopicStats::new(self.topics, counts, self.averaging.is_on()),
             alpha: AlphaState::new(vec![self.alpha.start(self.topics); self.topics]),
             alpha_sum: vec![0.0; self.topics],
             sticks: None,
@@ -294,7 +334,7 @@ impl LatentModel for Lda {
         view: &TopicView,
         batch: &Minibatch,
     ) {
-        let whole = !(fresh.in_parts && self.rule.blends() && !self.averaging);
+        let whole = !(fresh.in_parts && self.rule.blends() && !self.averaging.is_on());
         if whole {
             fresh.sum_up(view, batch);
         }

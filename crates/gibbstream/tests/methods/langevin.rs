@@ -5,6 +5,7 @@
 //! the same counts, so that they are independent chains, one batch mean each.
 
 use super::*;
+use gibbstream::averaging::Averaging;
 use gibbstream::batch_size::BatchSize;
 use gibbstream::method::Local;
 use gibbstream::model::LatentModel;
@@ -35,7 +36,7 @@ fn settle(
         alpha: AlphaRule::Fixed(None),
         alpha_floor: 1e-4,
         start: Start::Gamma,
-        averaging: false,
+        averaging: Averaging::None,
         seed: Seed(8),
     };
     let tokens: Vec<u32> = (0..WORDS as u32).filter(|&word| counts[word as usize] > 0.0).collect();

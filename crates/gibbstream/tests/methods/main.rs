@@ -11,6 +11,7 @@ mod combinations;
 mod contract;
 mod equivalences;
 mod exact_em;
+mod frequencies;
 mod held_out;
 mod langevin;
 mod local_statistics;

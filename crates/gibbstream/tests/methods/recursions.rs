@@ -103,7 +103,7 @@ fn check_lambda(trainer: &Trainer, lambda: &[f64], prior: f64, documents: f64) {
     assert_close("Lambda", &sums, &totals(lambda), 1e-10);
     let mean: Vec<f64> = lambda.iter().enumerate().map(|(i, value)| value / sums[i % TOPICS]).collect();
     assert_close("E[beta]", &trainer.topics().unwrap().beta, &mean, 1e-10);
-    let logs = trainer.settings().model().log_topics(&learnt.state, &learnt.clock);
+    let logs = trainer.settings().log_topics(&learnt);
     let exponents: Vec<f64> = logs.log_weights.iter().map(|&log| libm::exp(log)).collect();
     assert_close("exp E[log beta]", &exponents, &exp_log(lambda), 1e-9);
 }

@@ -118,7 +118,8 @@ impl Finished {
 }
 
 /// What `train` does by default, in flags: what a cell is must not change with later defaults.
-pub const USUAL: &str = "g-oem --kappa 0.7 --offset 3 --smoothing 0.04 --alpha gamma=1,0.01";
+pub const USUAL: &str =
+    "g-oem --kappa 0.6 --offset 3 --smoothing 0.04 --alpha gamma=1,0.01 --averaging frequencies";
 
 /// Its line in plots and tables.
 pub const AS_USUAL: &str = "g-oem as usual";

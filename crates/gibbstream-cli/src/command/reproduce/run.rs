@@ -233,7 +233,7 @@ impl Run<'_> {
 
     fn elbo(&self, trainer: &Trainer, held_out: &[Document]) -> gibbstream::Result<Option<f64>> {
         let Some(learnt) = trainer.learnt().filter(|_| self.wants(Extra::Elbo)) else { return Ok(None) };
-        let topics = trainer.settings().log_topics(&learnt.state, &learnt.clock);
+        let topics = trainer.settings().log_topics(&learnt);
         let score = Elbo::default().score(&topics, held_out.iter().cloned().map(Ok))?;
         Ok(Some(score.elbo_per_document))
     }
