@@ -39,8 +39,8 @@ class LDA(TopicEstimator):
     alpha : str, optional
         How alpha is found: ``"fixed-point"``, ``"newton"``, ``"gradient"``, ``"gamma"``, ``"fixed"`` or ``"fixed=X"``.
     averaging : str, optional
-        Parameters to report: ``"none"`` (the last ones), ``"uniform"`` (their mean), ``"tail=N"``, or ``"frequencies"`` (the last
-        topics, with the word frequencies of all documents).
+        Parameters to report: ``"none"`` (the last ones), ``"uniform"`` (their mean), ``"tail=N"``, or ``"frequencies"``
+        (the last topics, with the word frequencies of all documents).
     boost : bool, optional
         Move the topics after every sweep of a minibatch.
     smoothing : float, optional

@@ -46,10 +46,15 @@ fn write_rows(text: &mut String, rows: Vec<Row>) -> std::fmt::Result {
     for Row { name, summary, parts } in rows {
         let statistic = parts.statistic.map_or(String::new(), |statistic| format!(" {statistic}"));
         let boost = if parts.boost { ", boosted" } else { "" };
+        let averaging = if parts.averaging == "none" {
+            String::new()
+        } else {
+            format!("; averaging {}", parts.averaging)
+        };
         writeln!(text, "{STRONG}{name:10}{STRONG:#} {summary}")?;
         writeln!(
             text,
-            "{:10} {FAINT}local {}{statistic}, {} sweeps; global {}; step {}; alpha {}{boost}{FAINT:#}",
+            "{:10} {FAINT}local {}{statistic}, {} sweeps; global {}; step {}; alpha {}{boost}{averaging}{FAINT:#}",
             "", parts.local, parts.sweeps, parts.global, parts.step, parts.alpha
         )?;
     }

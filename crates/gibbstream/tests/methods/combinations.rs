@@ -141,7 +141,7 @@ proptest! {
     #[test]
     fn any_combination_is_refused_or_survives(
         (local, global, step, alpha) in (select(locals()), select(globals()), select(steps()), select(alphas())),
-        (boost, averaging) in (any::<bool>(), select(vec![Averaging::None, Averaging::Uniform, Averaging::Tail(2)])),
+        (boost, averaging) in (any::<bool>(), select(vec![Averaging::None, Averaging::Uniform, Averaging::Tail(2), Averaging::Frequencies])),
         (start, whole_corpus) in (select(vec![Start::Gamma, Start::NearlyUniform]), any::<bool>()),
         (sweeps, topics, size) in (select(vec![1_usize, 3, 4]), select(vec![1_usize, 2, 9, 9, 9, 2_000]), 1_usize..7),
         documents in select(corpora()),
