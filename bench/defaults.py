@@ -32,7 +32,8 @@ CORPORA = {"imdb": (98464, 93464), "yelp": (25456, 23456), "pubmed": (221855, 21
 
 PAPER = "--paper"
 TUNED = ""
-FIVE_PASSES = "--passes 5 --sweeps 10"
+FIVE_PASSES = "--passes 5 --sweeps 10 --smoothing 0.02"
+WHOLE_SEEDS = 3  # batch sampling of whole corpora takes hours
 GROWING = ["--batch 100..1000", "--batch 100..5000"]
 # One setting changed at a time.
 CHANGES = [
@@ -70,6 +71,7 @@ CHANGES = [
     "--passes 3 --sweeps 5",
     "--passes 3 --sweeps 10",
     "--passes 5 --sweeps 5",
+    "--passes 5 --sweeps 10",
 ]
 
 
@@ -81,7 +83,7 @@ def cells(seeds):
             yield from (("main", corpus, 20_000, 128, seed, flags) for corpus in every)
         for flags in (TUNED, PAPER):
             yield from (("topics", corpus, 20_000, 512, seed, flags) for corpus in ("imdb", "yelp"))
-    for seed in range(seeds):
+    for seed in range(min(seeds, WHOLE_SEEDS)):
         for flags in (TUNED, FIVE_PASSES, PAPER):
             yield from (("whole", corpus, CORPORA[corpus][1], 128, seed, flags) for corpus in every)
     for flags in GROWING:
