@@ -18,8 +18,8 @@ pub struct BatchSize {
     pub most: usize,
 }
 
-/// A minibatch that grows has this part of the documents seen before. A tenth was a nat worse on PubMed, smaller parts
-/// were no better (docs/results/defaults.md).
+/// A minibatch that grows has this part of the documents seen before: docs/results/defaults.md compares it with
+/// minibatches that do not grow.
 const PART: u64 = 20;
 
 impl BatchSize {

@@ -269,6 +269,11 @@ mod tests {
                 "--method lds --step decay=0.1,10,0.5",
                 Method { step: StepSize::Decay { start: 0.1, delay: 10.0, exponent: 0.5 }, ..Method::LDS },
             ),
+            (
+                "--global bayes --total-docs 50",
+                Method { global: Method::OLDA.global, averaging: Averaging::None, ..Method::TUNED_G_OEM }
+                    .with_population(50.0),
+            ),
             ("--paper", Method::G_OEM),
             ("--paper --boost", Method::G_OEM_PLUS),
             ("--paper --smoothing 0.0001 --kappa 0.5", Method::G_OEM),

@@ -181,7 +181,6 @@ impl Family for Gaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::averaging::Averaging;
     use crate::batch_size::BatchSize;
     use crate::inference::exact::Exact;
     use crate::model::LatentModel;
@@ -209,14 +208,7 @@ mod tests {
     }
 
     fn online(model: GaussianMixture, step: StepSize) -> Online<GaussianMixture, Exact> {
-        let run = Run {
-            step,
-            averaging: Averaging::None,
-            boost: false,
-            batch: BatchSize::of(25),
-            seed: SEED,
-            threads: 2,
-        };
+        let run = Run { step, batch: BatchSize::of(25), seed: SEED, threads: 2, ..Run::default() };
         Online::new(model, Exact, run).unwrap()
     }
 
