@@ -2,91 +2,103 @@
 //!
 //! Each check tells what is wrong in words, so that a test is one line: `laws(...).unwrap()`.
 
-use crate::inference::{LocalInference, Passes};
-use crate::model::{Batch, Expectation, LatentModel};
-use crate::random::{Purpose, Seed};
+use crate::bytes::{from_bytes, to_bytes};
+use crate::inference::LocalInference;
+use crate::model::{Batch, LatentModel, Statistics};
+use crate::online::e_step;
+use crate::random::Seed;
 use crate::schedule::Step;
 
 /// What a check found wrong, in words.
 pub type Finding = Result<(), String>;
 
-/// The expected statistics of one minibatch as plain numbers, with the parameters of `state`.
-pub fn expectation<M: LatentModel, L: LocalInference<M>>(
+/// The statistics of some observations, with the parameters of `state`.
+pub fn statistics<M: LatentModel, L: LocalInference<M>>(
     model: &M,
     local: &L,
     state: &M::State,
     batch: &M::Batch,
     seed: Seed,
-) -> M::Expectation {
+) -> M::Statistics {
     let mut view = local.view();
     model.view(state, &Step::default(), None, batch, &mut view);
-    expectation_with(model, local, &view, batch, seed)
+    e_step(model, local, &view, batch, seed).expect("a view fits the minibatch that it was made for")
 }
 
-fn expectation_with<M: LatentModel, L: LocalInference<M>>(
-    model: &M,
-    local: &L,
-    view: &M::View,
-    batch: &M::Batch,
-    seed: Seed,
-) -> M::Expectation {
-    let passes = Passes { range: 0..local.passes(), keep_from: local.first_kept() };
-    let mut latents: Vec<L::Latent> = (0..batch.len()).map(|_| L::Latent::default()).collect();
-    let mut scratch = L::Scratch::default();
-    for (index, latent) in latents.iter_mut().enumerate() {
-        local.begin(view, batch, index, latent, seed.stream(Purpose::Local, batch.key(index)));
-        local.advance(view, batch, index, latent, &mut scratch, passes.clone());
-    }
-    let mut out = M::Expectation::default();
-    local.expect(view, batch, &mut latents, &mut out);
-    model.complete(&mut out, view, batch);
-    out
-}
-
-/// The laws of statistics. `halves` are two minibatches of equal size that make up `whole`, at the same places of the
-/// stream; `numbers` lists the statistics.
+/// The laws of statistics. `blocks` are at least two parts of `whole`, at the same places of the stream; `numbers` lists
+/// statistics as means, for the last law.
 ///
-/// * The mean over the whole is the mean of the means over its halves, because random streams belong to observations.
-/// * Expectations can be cleared, scaled and added.
-/// * Looking ahead (`view` with a pending expectation) is what absorbing leads to.
+/// * Merging is associative and commutative, and the statistics of the whole are those of its blocks, all to the last
+///   bit.
+/// * Statistics, and views, survive the way to bytes and back, and damaged bytes are refused.
+/// * Looking ahead (`view` with pending statistics) is what absorbing leads to.
 pub fn laws<M: LatentModel, L: LocalInference<M>>(
     model: &M,
     local: &L,
     whole: &M::Batch,
-    halves: [&M::Batch; 2],
-    numbers: impl Fn(&M::Expectation) -> Vec<f64>,
+    blocks: &[M::Batch],
+    numbers: impl Fn(&M::Statistics) -> Vec<f64>,
     seed: Seed,
 ) -> Finding {
     let state = model.initial(whole, seed);
-    let all = expectation(model, local, &state, whole, seed);
-    let mut sum = M::Expectation::default();
-    sum.clear_like(&all);
-    if numbers(&sum).iter().any(|&value| value != 0.0) {
-        return Err("`clear_like` does not leave zeros".into());
-    }
-    halves.into_iter().for_each(|half| sum.add(0.5, &expectation(model, local, &state, half, seed)));
-    close("the mean over halves", &numbers(&sum), &numbers(&all), 1e-9)?;
-    if let Some(statistic) = all.not_finite() {
-        return Err(format!("{statistic} is not finite for the random start"));
-    }
-    let mut twice = M::Expectation::default();
-    twice.clear_like(&all);
-    twice.add(1.0, &all);
-    close("zero plus one times", &numbers(&twice), &numbers(&all), 0.0)?;
-
-    let step =
-        Step { update: 1, batch: whole.len() as u64, seen: whole.len() as u64, rho: 0.3, head_start: 0 };
-    let (mut ahead, mut view, mut after) = (local.view(), local.view(), state.clone());
-    model.view(&state, &step, Some(&all), whole, &mut ahead);
+    let mut view = local.view();
     model.view(&state, &Step::default(), None, whole, &mut view);
-    let mut fresh = expectation(model, local, &state, whole, seed);
-    model.absorb(&mut after, &step, &mut fresh, &view, whole);
+    let view_bytes = to_bytes(&view);
+    let sent: M::View = from_bytes(&view_bytes).map_err(|error| format!("a view from bytes: {error}"))?;
+    let compute = |view: &M::View, batch: &M::Batch| {
+        e_step(model, local, view, batch, seed).map_err(|error| format!("the E-step: {error}"))
+    };
+    let all = compute(&view, whole)?;
+    all.check().map_err(|statistic| format!("{statistic} is not sound for the random start"))?;
+    let bytes = to_bytes(&all);
+    same("a view from bytes", &to_bytes(&compute(&sent, whole)?), &bytes)?;
+    let parts = blocks.iter().map(|block| compute(&sent, block)).collect::<Result<Vec<_>, _>>()?;
+    merging(&parts, &bytes)?;
+    refusals::<M::Statistics>(&bytes)?;
+
+    let weight = whole.len() as u64;
+    let step = Step { update: 1, batch: weight, seen: weight, rho: 0.3, head_start: 0 };
+    let (mut ahead, mut after) = (local.view(), state.clone());
+    model.view(&state, &step, Some(&all), whole, &mut ahead);
+    let read: M::Statistics = from_bytes(&bytes).map_err(|error| format!("from bytes: {error}"))?;
+    model.absorb(&mut after, &step, &read);
     model.view(&after, &step, None, whole, &mut view);
-    let (ahead, view) = (
-        numbers(&expectation_with(model, local, &ahead, whole, seed)),
-        numbers(&expectation_with(model, local, &view, whole, seed)),
-    );
-    close("looking ahead against absorbing", &ahead, &view, 1e-9)
+    let numbers = |view: &M::View| compute(view, whole).map(|found| numbers(&found));
+    close("looking ahead against absorbing", &numbers(&ahead)?, &numbers(&view)?, 1e-9)
+}
+
+/// Whether statistics of blocks merge to `expected`, in any order and grouping.
+pub fn merging<S: Statistics>(parts: &[S], expected: &[u8]) -> Finding {
+    same("merging in order", &to_bytes(&merged(parts.iter())?), expected)?;
+    same("merging backwards", &to_bytes(&merged(parts.iter().rev())?), expected)?;
+    let (left, right) = parts.split_at(parts.len() / 2);
+    let (left, right) = (merged(left.iter())?, merged(right.iter())?);
+    same("merging in groups", &to_bytes(&merged([&right, &left].into_iter())?), expected)?;
+    let sent = parts.iter().map(|part| from_bytes(&to_bytes(part)));
+    let sent: Vec<S> = sent.collect::<Result<_, _>>().map_err(|error| format!("from bytes: {error}"))?;
+    same("merging what was sent", &to_bytes(&merged(sent.iter())?), expected)
+}
+
+fn merged<'a, S: Statistics + 'a>(mut parts: impl Iterator<Item = &'a S>) -> Result<S, String> {
+    let mut sum = S::default();
+    parts.try_for_each(|part| sum.merge(part)).map_err(|error| format!("merging: {error}"))?;
+    Ok(sum)
+}
+
+/// Whether damaged bytes are refused.
+fn refusals<S: Statistics>(bytes: &[u8]) -> Finding {
+    for end in [0, bytes.len() / 2, bytes.len() - 1] {
+        if from_bytes::<S>(&bytes[..end]).is_ok() {
+            return Err(format!("{end} of {} bytes are accepted", bytes.len()));
+        }
+    }
+    let mut damaged = bytes.to_vec();
+    damaged[bytes.len() / 2] ^= 1;
+    if from_bytes::<S>(&damaged).is_ok() { Err("a flipped bit is accepted".into()) } else { Ok(()) }
+}
+
+fn same(what: &str, found: &[u8], expected: &[u8]) -> Finding {
+    if found == expected { Ok(()) } else { Err(format!("{what} gives other bits")) }
 }
 
 /// Whether `at` is a stationary point of `objective`, by central differences: the M-step must be one of
@@ -115,13 +127,13 @@ pub fn unbiased<M: LatentModel, L: LocalInference<M>>(
     local: &L,
     state: &M::State,
     copy: impl Fn(u64) -> M::Batch,
-    numbers: impl Fn(&M::Expectation) -> Vec<f64>,
+    numbers: impl Fn(&M::Statistics) -> Vec<f64>,
     exact: &[f64],
     (copies, errors, slack): (u64, f64, f64),
 ) -> Finding {
     let (mut sums, mut squares) = (vec![0.0; exact.len()], vec![0.0; exact.len()]);
     for place in 0..copies {
-        let found = numbers(&expectation(model, local, state, &copy(place), Seed(0)));
+        let found = numbers(&statistics(model, local, state, &copy(place), Seed(0)));
         if found.len() != exact.len() {
             return Err(format!("{} statistics instead of {}", found.len(), exact.len()));
         }

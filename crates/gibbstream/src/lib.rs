@@ -46,6 +46,8 @@ pub mod trainer;
 
 pub mod dense;
 
+pub mod bytes;
+
 pub mod conformance;
 
 pub mod evaluation;

@@ -4,7 +4,7 @@ use crate::averaging::Averaging;
 use crate::batch_size::BatchSize;
 use crate::error::{Error, Result};
 use crate::inference::{LocalInference, Passes};
-use crate::model::{Batch, Expectation, LatentModel};
+use crate::model::{Batch, LatentModel, Statistics};
 use crate::random::{Purpose, Seed};
 use crate::schedule::{Step, StepSize};
 use rayon::ThreadPool;
@@ -46,10 +46,56 @@ pub struct Online<M: LatentModel, L: LocalInference<M>> {
     clock: Step,
     state: Option<M::State>,
     view: M::View,
-    fresh: M::Expectation,
-    window: M::Expectation,
-    latents: Vec<L::Latent>,
-    scratch: Mutex<Vec<L::Scratch>>,
+    fresh: M::Statistics,
+    workers: Workers<L::Latent, L::Scratch>,
+}
+
+/// What local inference needs beside what it reads, kept for the next minibatch.
+pub struct Workers<Latent, Scratch> {
+    latents: Vec<Latent>,
+    scratch: Mutex<Vec<Scratch>>,
+}
+
+impl<Latent, Scratch> Default for Workers<Latent, Scratch> {
+    fn default() -> Self {
+        Self { latents: Vec::new(), scratch: Mutex::default() }
+    }
+}
+
+/// The E-step as a function: the expected statistics of a block of observations under the parameters of `view`, on the
+/// threads of the current pool. Blocks of a minibatch may be computed anywhere and in any order; their statistics,
+/// merged, are those of the minibatch to the last bit.
+pub fn e_step<M: LatentModel, L: LocalInference<M>>(
+    model: &M,
+    local: &L,
+    view: &M::View,
+    block: &M::Batch,
+    seed: Seed,
+) -> Result<M::Statistics> {
+    let block = model.align(view, block)?;
+    let mut statistics = M::Statistics::default();
+    if !block.is_empty() {
+        let mut workers = Workers::default();
+        all_passes(local, view, block.as_ref(), seed, &mut workers, &mut statistics);
+    }
+    Ok(statistics)
+}
+
+/// All passes over all observations with one view.
+fn all_passes<M: LatentModel, L: LocalInference<M>>(
+    local: &L,
+    view: &M::View,
+    batch: &M::Batch,
+    seed: Seed,
+    workers: &mut Workers<L::Latent, L::Scratch>,
+    out: &mut M::Statistics,
+) {
+    let passes = Passes { range: 0..local.passes(), keep_from: local.first_kept() };
+    workers.for_each(batch, |index, latent, scratch| {
+        local.begin(view, batch, index, latent, seed.stream(Purpose::Local, batch.key(index)));
+        local.advance(view, batch, index, latent, scratch, passes.clone());
+    });
+    local.collect(view, batch, &mut workers.latents, out);
 }
 
 impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
@@ -68,10 +114,8 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
             pool,
             clock: run.step.start(run.batch),
             state: None,
-            fresh: M::Expectation::default(),
-            window: M::Expectation::default(),
-            latents: Vec::new(),
-            scratch: Mutex::default(),
+            fresh: M::Statistics::default(),
+            workers: Workers::default(),
         })
     }
 
@@ -122,116 +166,149 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         if batch.is_empty() {
             return Ok(self.clock);
         }
-        self.model.check(batch)?;
+        let first = self.begin(batch)?;
         let step = self.run.step.next(&self.clock, batch.len() as u64, self.run.batch);
+        let Self { model, local, run, pool, clock, state, view, fresh, workers } = self;
+        let Some(current) = state else { return Ok(*clock) };
         // The threads are woken once for all that there is to do.
-        let Self { model, local, run, pool, clock, state, view, fresh, window, latents, scratch } = self;
-        pool.install(|| {
-            let first = state.is_none();
-            let current = state.get_or_insert_with(|| model.initial(batch, run.seed));
-            let e_step =
-                EStep { model, local, run, batch, clock, state: current, view, fresh, latents, scratch };
+        let learnt = pool.install(|| {
+            model.view(current, clock, None, batch, view);
             if run.boost {
-                e_step.boosted(&step, window);
+                Boosted { model, local, run, batch, state: current, step: &step }.passes(view, workers, fresh);
             } else {
-                e_step.plain();
+                all_passes(local, view, batch, run.seed, workers, fresh);
             }
-            if let Some(statistic) = fresh.not_finite() {
-                if first {
-                    *state = None;
-                }
-                return Err(Error::NotFinite { update: step.update, statistic });
-            }
-            model.absorb(current, &step, fresh, view, batch);
-            if run.averaging.includes(step.update) {
-                model.remember(current, &step);
-            }
+            absorb(model, run, current, &step, fresh)
+        });
+        match learnt {
+            Ok(()) => *clock = step,
+            Err(_) if first => *state = None,
+            Err(_) => {}
+        }
+        learnt.map(|()| step)
+    }
+
+    /// Makes the random start, unless there is a state already: the first minibatch may set scales. Returns whether it did.
+    pub fn begin(&mut self, first: &M::Batch) -> Result<bool> {
+        self.model.check(first)?;
+        if self.state.is_some() {
+            return Ok(false);
+        }
+        let Self { model, run, pool, state, .. } = self;
+        *state = Some(pool.install(|| model.initial(first, run.seed)));
+        Ok(true)
+    }
+
+    /// The parameters for `batch` as local inference reads them: with [`Self::e_step`] and [`Self::absorb`], what
+    /// [`Self::partial_fit`] does in one call. `None` before [`Self::begin`].
+    pub fn view(&self, batch: &M::Batch) -> Option<M::View> {
+        let state = self.state.as_ref()?;
+        let mut view = self.local.view();
+        self.pool.install(|| self.model.view(state, &self.clock, None, batch, &mut view));
+        Some(view)
+    }
+
+    /// The statistics of a block of observations, see [`e_step`].
+    pub fn e_step(&self, view: &M::View, block: &M::Batch) -> Result<M::Statistics> {
+        if self.run.boost {
+            let problem = "boosted inference refreshes the parameters after every pass over the whole minibatch";
+            return Err(Error::setting("boost", problem, "use a method without boosting"));
+        }
+        self.model.check(block)?;
+        self.pool.install(|| e_step(&self.model, &self.local, view, block, self.run.seed))
+    }
+
+    /// Learns from the statistics of one minibatch. An error leaves the state as it was.
+    pub fn absorb(&mut self, statistics: &M::Statistics) -> Result<Step> {
+        let step = self.run.step.next(&self.clock, statistics.weight(), self.run.batch);
+        let Self { model, run, pool, clock, state, .. } = self;
+        let Some(state) = state else {
+            let advice = "make a start with the first minibatch before its statistics are absorbed";
+            return Err(Error::setting("statistics", "nothing has been learnt yet", advice));
+        };
+        if statistics.weight() > 0 {
+            pool.install(|| absorb(model, run, state, &step, statistics))?;
             *clock = step;
-            Ok(step)
-        })
+        }
+        Ok(*clock)
     }
 }
 
-/// The E-step of one minibatch.
-struct EStep<'a, M: LatentModel, L: LocalInference<M>> {
+/// The M-step, if the statistics are sound.
+fn absorb<M: LatentModel>(
+    model: &M,
+    run: &Run,
+    state: &mut M::State,
+    step: &Step,
+    statistics: &M::Statistics,
+) -> Result<()> {
+    statistics.check().map_err(|statistic| Error::NotFinite { update: step.update, statistic })?;
+    model.absorb(state, step, statistics);
+    if run.averaging.includes(step.update) {
+        model.remember(state, step);
+    }
+    Ok(())
+}
+
+/// Inference that refreshes the parameters after every pass over the minibatch.
+struct Boosted<'a, M: LatentModel, L: LocalInference<M>> {
     model: &'a M,
     local: &'a L,
     run: &'a Run,
     batch: &'a M::Batch,
-    clock: &'a Step,
     state: &'a M::State,
-    view: &'a mut M::View,
-    fresh: &'a mut M::Expectation,
-    latents: &'a mut Vec<L::Latent>,
-    scratch: &'a Mutex<Vec<L::Scratch>>,
+    step: &'a Step,
 }
 
-impl<M: LatentModel, L: LocalInference<M>> EStep<'_, M, L> {
-    /// All passes with the parameters as they were before the minibatch.
-    fn plain(self) {
-        self.model.view(self.state, self.clock, None, self.batch, self.view);
-        let (local, view, batch, passes) = (self.local, &*self.view, self.batch, all_passes(self.local));
-        let seed = self.run.seed;
-        for_each(batch, self.latents, self.scratch, |index, latent, scratch| {
-            local.begin(view, batch, index, latent, seed.stream(Purpose::Local, batch.key(index)));
-            local.advance(view, batch, index, latent, scratch, passes.clone());
-        });
-        local.expect(view, batch, self.latents, self.fresh);
-    }
-
+impl<M: LatentModel, L: LocalInference<M>> Boosted<'_, M, L> {
     /// After each pass, the parameters as if the minibatch were already absorbed with what is known of it:
     /// the latest pass while burning in, the mean over the kept passes so far afterwards (algorithms.md 1.3).
-    fn boosted(self, step: &Step, window: &mut M::Expectation) {
-        let (local, batch, seed) = (self.local, self.batch, self.run.seed);
-        self.model.view(self.state, self.clock, None, batch, self.view);
+    fn passes(
+        &self,
+        view: &mut M::View,
+        workers: &mut Workers<L::Latent, L::Scratch>,
+        fresh: &mut M::Statistics,
+    ) {
+        let Self { model, local, batch, .. } = *self;
+        let mut kept = M::Statistics::default();
         for pass in 0..local.passes() {
-            let view = &*self.view;
-            for_each(batch, self.latents, self.scratch, |index, latent, scratch| {
+            let read = &*view;
+            workers.for_each(batch, |index, latent, scratch| {
                 if pass == 0 {
-                    local.begin(view, batch, index, latent, seed.stream(Purpose::Local, batch.key(index)));
+                    let random = self.run.seed.stream(Purpose::Local, batch.key(index));
+                    local.begin(read, batch, index, latent, random);
                 }
                 let one = Passes { range: pass..pass + 1, keep_from: 0 };
-                local.advance(view, batch, index, latent, scratch, one);
+                local.advance(read, batch, index, latent, scratch, one);
             });
-            local.expect(view, batch, self.latents, self.fresh);
-            self.model.complete(self.fresh, view, batch);
+            local.collect(read, batch, &mut workers.latents, fresh);
+            model.complete(fresh, read);
             if pass >= local.first_kept() {
-                if pass == local.first_kept() {
-                    window.clear_like(self.fresh);
-                }
-                window.add(1.0, self.fresh);
-                self.fresh.clear_like(window);
-                self.fresh.add(1.0 / (pass + 1 - local.first_kept()) as f64, window);
+                kept.merge_pass(fresh);
+                fresh.clone_from(&kept);
             }
             if pass + 1 < local.passes() {
-                self.model.view(self.state, step, Some(self.fresh), batch, self.view);
+                model.view(self.state, self.step, Some(fresh), batch, view);
             }
         }
     }
 }
 
-fn all_passes<M: LatentModel>(local: &impl LocalInference<M>) -> Passes {
-    Passes { range: 0..local.passes(), keep_from: local.first_kept() }
-}
-
-/// Calls `work` for every observation on all threads, each time with a scratch space that nobody else uses. The
-/// longest come first, so that no thread is left with a long one when the others are done.
-fn for_each<B: Batch, L: Default + Send, S: Default + Send>(
-    batch: &B,
-    latents: &mut Vec<L>,
-    scratch: &Mutex<Vec<S>>,
-    work: impl Fn(usize, &mut L, &mut S) + Sync,
-) {
-    let spare = || scratch.lock().unwrap_or_else(PoisonError::into_inner);
-    latents.resize_with(batch.len(), L::default);
-    let mut queue: Vec<(usize, &mut L)> = latents.iter_mut().enumerate().collect();
-    queue.sort_by_key(|&(index, _)| Reverse(batch.cost(index)));
-    queue.par_chunks_mut(batch.grain()).for_each(|some| {
-        let taken = spare().pop();
-        let mut mine = taken.unwrap_or_default();
-        for (index, latent) in some {
-            work(*index, latent, &mut mine);
-        }
-        spare().push(mine);
-    });
+impl<Latent: Default + Send, Scratch: Default + Send> Workers<Latent, Scratch> {
+    /// Calls `work` for every observation on all threads, each time with a scratch space that nobody else uses. The
+    /// longest come first, so that no thread is left with a long one when the others are done.
+    fn for_each<B: Batch>(&mut self, batch: &B, work: impl Fn(usize, &mut Latent, &mut Scratch) + Sync) {
+        let spare = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        self.latents.resize_with(batch.len(), Latent::default);
+        let mut queue: Vec<(usize, &mut Latent)> = self.latents.iter_mut().enumerate().collect();
+        queue.sort_by_key(|&(index, _)| Reverse(batch.cost(index)));
+        queue.par_chunks_mut(batch.grain()).for_each(|some| {
+            let taken = spare().pop();
+            let mut mine = taken.unwrap_or_default();
+            for (index, latent) in some {
+                work(*index, latent, &mut mine);
+            }
+            spare().push(mine);
+        });
+    }
 }

@@ -3,6 +3,8 @@
 //! Local inference then works on tables of the size of the minibatch's vocabulary, never of V.
 
 use super::Document;
+use crate::error::{Error, Result};
+use std::sync::Arc;
 
 /// A distinct word of a document: its place in [`Minibatch::words`], and how often it occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,23 +24,27 @@ pub struct Occurrence {
     pub row: u32,
 }
 
-/// Consecutive documents of a stream.
+/// Consecutive documents of a stream. Copies share their documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Minibatch {
+    documents: Arc<Documents>,
+    first: u64,
+    pass: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Documents {
     words: Vec<u32>,
     entries: Vec<Entry>,
     ends: Vec<usize>,
     tokens: Vec<u64>,
     occurrences: Vec<Occurrence>,
     occurrence_ends: Vec<usize>,
-    first: u64,
-    pass: u64,
 }
 
-impl Minibatch {
-    /// The documents `first..` of the stream in pass number `pass`; both key the random streams.
-    pub fn new(documents: &[Document], first: u64, pass: u64) -> Self {
-        let mut batch = Self { first, pass, ..Self::default() };
+impl Documents {
+    fn new(documents: &[Document]) -> Self {
+        let mut batch = Self::default();
         let mut found = Vec::new();
         for (index, document) in documents.iter().enumerate() {
             for (row, &(word, count)) in document.words.iter().enumerate() {
@@ -73,40 +79,99 @@ impl Minibatch {
         if index == 0 { 0 } else { self.ends[index - 1] }
     }
 
+    /// The same with words numbered by `words`, which is ascending and has them all.
+    fn renumbered(&self, words: &[u32]) -> Result<Self> {
+        let mut places = Vec::with_capacity(self.words.len());
+        let mut occurrence_ends = Vec::with_capacity(words.len());
+        let mut known = words.iter().enumerate();
+        for (index, &word) in self.words.iter().enumerate() {
+            let before = if index == 0 { 0 } else { self.occurrence_ends[index - 1] };
+            loop {
+                match known.next() {
+                    Some((place, &found)) if found == word => {
+                        places.push(place as u32);
+                        occurrence_ends.push(self.occurrence_ends[index]);
+                        break;
+                    }
+                    Some((_, &found)) if found < word => occurrence_ends.push(before),
+                    _ => return Err(not_covered(word)),
+                }
+            }
+        }
+        occurrence_ends.resize(words.len(), self.occurrences.len());
+        let entry = |entry: &Entry| Entry { word: places[entry.word as usize], ..*entry };
+        Ok(Self {
+            words: words.to_vec(),
+            entries: self.entries.iter().map(entry).collect(),
+            occurrence_ends,
+            ..self.clone()
+        })
+    }
+}
+
+fn not_covered(word: u32) -> Error {
+    let problem = format!("a document has word id {word}, which the view does not cover");
+    Error::setting("view", problem, "make the view for all words of the minibatch")
+}
+
+impl Minibatch {
+    /// The documents `first..` of the stream in pass number `pass`; both key the random streams.
+    pub fn new(documents: &[Document], first: u64, pass: u64) -> Self {
+        Self { documents: Arc::new(Documents::new(documents)), first, pass }
+    }
+
+    /// The same documents with words numbered by `words`, an ascending list that may have others as well.
+    pub(crate) fn renumbered(&self, words: &[u32]) -> Result<Self> {
+        Ok(Self { documents: Arc::new(self.documents.renumbered(words)?), ..*self })
+    }
+
+    /// Whether some of [`Self::words`] do not occur.
+    pub(crate) fn has_absent_words(&self) -> bool {
+        (0..self.words().len()).any(|word| self.occurrences(word).is_empty())
+    }
+
+    /// Occurrences of the word at place `word` of [`Self::words`] in all documents.
+    pub fn tokens_of_word(&self, word: usize) -> u64 {
+        let count = |place: &Occurrence| {
+            u64::from(self.document(place.document as usize)[place.row as usize].count)
+        };
+        self.occurrences(word).iter().map(count).sum()
+    }
+
     /// Distinct word ids of the minibatch, ascending.
     pub fn words(&self) -> &[u32] {
-        &self.words
+        &self.documents.words
     }
 
     /// Number of documents.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.documents.ends.len()
     }
 
     /// True if there is no document.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.documents.ends.is_empty()
     }
 
     /// The distinct words of document `index`.
     pub fn document(&self, index: usize) -> &[Entry] {
-        &self.entries[self.start(index)..self.ends[index]]
+        &self.documents.entries[self.documents.start(index)..self.documents.ends[index]]
     }
 
     /// Where the word at place `word` of [`Self::words`] occurs, in the order of documents.
     pub fn occurrences(&self, word: usize) -> &[Occurrence] {
-        let start = if word == 0 { 0 } else { self.occurrence_ends[word - 1] };
-        &self.occurrences[start..self.occurrence_ends[word]]
+        let start = if word == 0 { 0 } else { self.documents.occurrence_ends[word - 1] };
+        &self.documents.occurrences[start..self.documents.occurrence_ends[word]]
     }
 
     /// Number of tokens of document `index`.
     pub fn tokens_of(&self, index: usize) -> u64 {
-        self.tokens[index]
+        self.documents.tokens[index]
     }
 
     /// Number of tokens of all documents.
     pub fn tokens(&self) -> u64 {
-        self.tokens.iter().sum()
+        self.documents.tokens.iter().sum()
     }
 
     /// Place of the first document in the stream.
@@ -123,7 +188,7 @@ impl Minibatch {
     /// evaluation and inference, so that order and company of a document do not change its result.
     pub fn content_key(&self, index: usize) -> u64 {
         self.document(index).iter().fold(0x243f_6a88_85a3_08d3, |key, entry| {
-            let word = u64::from(self.words[entry.word as usize]);
+            let word = u64::from(self.documents.words[entry.word as usize]);
             crate::random::mix(key.rotate_left(23) ^ (word << 32 | u64::from(entry.count)))
         })
     }

@@ -221,7 +221,7 @@ where
     M::Batch: AsRef<Observations>,
     M::State: 'static,
     M::View: 'static,
-    M::Expectation: 'static,
+    M::Statistics: 'static,
     L::Latent: 'static,
     L::Scratch: 'static,
 {

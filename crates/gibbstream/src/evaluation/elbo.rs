@@ -58,7 +58,7 @@ impl ScaledView {
         let largest = |&word: &u32| topics.row(word).iter().copied().fold(f64::NEG_INFINITY, f64::max);
         self.log_scales.clear();
         self.log_scales.extend(batch.words().iter().map(largest));
-        self.view.refresh(batch.words().len(), &topics.alpha, |index, row| {
+        self.view.refresh(batch.words(), &topics.alpha, |index, row| {
             let scale = self.log_scales[index];
             for (weight, log_weight) in row.iter_mut().zip(topics.row(batch.words()[index])) {
                 *weight = if scale > f64::NEG_INFINITY { libm::exp(log_weight - scale) } else { 1.0 };

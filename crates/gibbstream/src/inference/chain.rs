@@ -8,8 +8,9 @@
 //! likelihoods are sums in double precision over the same weights.
 
 use super::draw::{draw_in_order, draw_one};
-use super::kept::Kept;
+use super::document_stats::DocumentStats;
 use super::slots::Slots;
+use crate::corpus::Entry;
 use crate::lanes::{Block, Lanes, WIDTH};
 use crate::model::view::TopicView;
 use crate::random::Stream;
@@ -37,7 +38,7 @@ pub enum Move {
 pub struct Chain {
     tokens: Vec<Token>,
     slots: Slots,
-    kept: Kept,
+    stats: DocumentStats,
     /// Per word, its mass and the gains of its tokens.
     gains: Vec<(f64, f64)>,
     /// Per word, the sums of gains behind [`Self::add_expected_counts`].
@@ -50,7 +51,7 @@ impl Chain {
     pub fn reset(&mut self, view: &TopicView, words: impl Iterator<Item = u32>) {
         self.tokens.clear();
         self.slots.reset(view, words);
-        self.kept.clear();
+        self.stats.clear();
         self.gain_sums.clear();
     }
 
@@ -107,7 +108,7 @@ impl Chain {
     pub fn copy_from(&mut self, other: &Self) {
         self.tokens.clone_from(&other.tokens);
         self.slots.copy_from(&other.slots);
-        self.kept.clear();
+        self.stats.clear();
     }
 
     /// Adds a token of the word in `row`, its topic drawn given all the others.
@@ -181,12 +182,12 @@ impl Chain {
     #[inline(always)]
     fn keep_probabilities<V: Lanes>(&mut self, view: &TopicView) {
         let blocks = self.slots.counts.len();
-        let shares = self.kept.shares.as_flattened_mut();
+        let shares = self.stats.counts.as_flattened_mut();
         token_gains::<V>(&self.tokens, &self.slots, view, &mut self.gains, |row, slot, gain, _| {
             shares[row * blocks * WIDTH + slot] -= gain as f32;
         });
-        let shares = self.kept.shares.chunks_exact_mut(blocks.max(1));
-        for ((shares, &(_, gain)), sum) in shares.zip(&self.gains).zip(&mut self.kept.gains) {
+        let shares = self.stats.counts.chunks_exact_mut(blocks.max(1));
+        for ((shares, &(_, gain)), sum) in shares.zip(&self.gains).zip(&mut self.stats.prior) {
             *sum += gain;
             let gain = V::splat(gain as f32);
             for (shares, counts) in shares.iter_mut().zip(&self.slots.counts) {
@@ -238,7 +239,7 @@ impl Chain {
     pub fn keep_counts(&mut self) {
         self.keep_one_more(false);
         for token in &self.tokens {
-            let shares = &mut self.kept.shares[token.row as usize * self.kept.blocks..];
+            let shares = &mut self.stats.counts[token.row as usize * self.stats.blocks..];
             shares.as_flattened_mut()[token.slot as usize] += 1.0;
         }
         self.keep_sizes();
@@ -253,14 +254,14 @@ impl Chain {
             self.slots.change(slot, -1.0);
             let word = self.slots.words[row as usize];
             let gain = 1.0 / (self.mass(view, row) * view.scale(word));
-            self.kept.gains[row as usize] += gain;
-            let shares = &mut self.kept.shares[row as usize * self.kept.blocks..];
+            self.stats.prior[row as usize] += gain;
+            let shares = &mut self.stats.counts[row as usize * self.stats.blocks..];
             for (share, &count) in shares.as_flattened_mut().iter_mut().zip(self.slots.counts.as_flattened())
             {
                 *share += gain as f32 * count;
             }
             let slot = self.draw(view, row, random);
-            self.kept.widen(self.slots.words.len(), self.slots.counts.len(), &mut self.spare);
+            self.stats.widen(self.slots.words.len(), self.slots.counts.len(), &mut self.spare);
             self.slots.change(slot, 1.0);
             self.tokens[place].slot = slot;
         }
@@ -270,21 +271,21 @@ impl Chain {
     /// Opens the books for one more kept sweep.
     fn keep_one_more(&mut self, without_weights: bool) {
         let (words, blocks) = (self.slots.words.len(), self.slots.counts.len());
-        if self.kept.sweeps == 0 {
+        if self.stats.sweeps == 0 {
             self.slots.frozen = true;
-            self.kept.without_weights = without_weights;
-            self.kept.blocks = blocks;
-            self.kept.shares.resize(blocks * words, [0.0; WIDTH]);
-            self.kept.gains.resize(words, 0.0);
+            self.stats.without_weights = without_weights;
+            self.stats.blocks = blocks;
+            self.stats.counts.resize(blocks * words, [0.0; WIDTH]);
+            self.stats.prior.resize(words, 0.0);
         }
-        self.kept.widen(words, blocks, &mut self.spare);
-        self.kept.sweeps += 1;
+        self.stats.widen(words, blocks, &mut self.spare);
+        self.stats.sweeps += 1;
     }
 
     fn keep_sizes(&mut self) {
         for (&topic, &count) in self.slots.topics.iter().zip(self.slots.counts.as_flattened()) {
             if count > 0.0 {
-                self.kept.sizes.push((topic, count as u32));
+                self.stats.sizes.push((topic, count as u32));
             }
         }
     }
@@ -338,12 +339,19 @@ impl Chain {
         self.tokens[place].slot = slot;
     }
 
-    /// Hands over what was kept, in exchange for old buffers to use again.
-    pub fn take_kept(&mut self, into: &mut Kept) {
-        self.kept.topics.extend_from_slice(&self.slots.topics);
-        self.kept.sticks.extend_from_slice(self.slots.sticks.shares());
-        std::mem::swap(&mut self.kept, into);
-        self.kept.clear();
+    /// Hands over the statistics of the sweeps that were kept, in exchange for old buffers to use again.
+    pub fn take_stats(&mut self, view: &TopicView, document: &[Entry], into: &mut DocumentStats) {
+        if self.stats.without_weights {
+            let (counts, weights) = (&mut self.stats.counts, &self.slots.weights);
+            vectorised!(V: (counts: &mut [Block] = counts, weights: &[Block] = weights) -> () {
+                for (counts, weights) in counts.iter_mut().zip(weights) {
+                    V::load(counts).mul(V::load(weights)).store(counts);
+                }
+            });
+        }
+        self.stats.close(&self.slots.topics, self.slots.sticks.shares(), view, document);
+        std::mem::swap(&mut self.stats, into);
+        self.stats.clear();
     }
 }
 

@@ -10,8 +10,8 @@ use super::gibbs::{Window, starting_topics};
 use super::{LocalInference, Passes};
 use crate::corpus::Minibatch;
 use crate::math::digamma;
-use crate::model::LatentModel;
-use crate::model::lda::TopicExpectation;
+use crate::model::{LatentModel, Sums};
+use crate::model::topic_statistics::TopicStatistics;
 use crate::model::view::TopicView;
 use crate::random::Stream;
 
@@ -89,7 +89,7 @@ fn tokens(batch: &Minibatch, document: usize) -> impl Iterator<Item = usize> + '
 
 impl<M> LocalInference<M> for CollapsedGibbs
 where
-    M: LatentModel<Batch = Minibatch, View = TopicView, Expectation = TopicExpectation>,
+    M: LatentModel<Batch = Minibatch, View = TopicView, Statistics = TopicStatistics>,
 {
     type Latent = Assignment;
     type Scratch = ();
@@ -119,12 +119,12 @@ where
 
     fn advance(&self, _: &TopicView, _: &Minibatch, _: usize, _: &mut Assignment, (): &mut (), _: Passes) {}
 
-    fn expect(
+    fn collect(
         &self,
         view: &TopicView,
         batch: &Minibatch,
         latents: &mut [Assignment],
-        out: &mut TopicExpectation,
+        out: &mut TopicStatistics,
     ) {
         let (topics, alpha) = (view.topics(), view.alpha());
         let mut assignments = latents.to_vec();
@@ -139,28 +139,25 @@ where
                 counts.add(document, word, topic as usize, 1.0);
             }
         }
-        out.in_parts = false;
-        out.counts.clear();
-        out.counts.resize(counts.words.len(), 0.0);
-        out.totals.clear();
-        out.totals.resize(topics, 0.0);
-        let (mut gains, mut weights) = (vec![0.0; topics], vec![0.0; topics]);
+        let mut sums = vec![0.0; counts.words.len()];
+        let (mut gains, mut weights) = (Sums::new(topics), vec![0.0; topics]);
         let first_kept = LocalInference::<M>::first_kept(self);
-        let share = 1.0 / ((self.sweeps - first_kept) * batch.len()) as f64;
         let at_zero: Vec<f64> = alpha.iter().map(|&alpha| digamma(alpha)).collect();
         for sweep in 0..self.sweeps {
             self.sweep(alpha, batch, &mut assignments, &mut counts, &mut weights);
             if sweep < first_kept {
                 continue;
             }
-            out.counts.iter_mut().zip(&counts.words).for_each(|(sum, count)| *sum += share * count);
-            out.totals.iter_mut().zip(&counts.totals).for_each(|(sum, count)| *sum += share * count);
+            sums.iter_mut().zip(&counts.words).for_each(|(sum, count)| *sum += count);
             for of_document in counts.documents.chunks_exact(topics) {
                 for (k, &count) in of_document.iter().enumerate().filter(|&(_, &count)| count > 0.0) {
-                    gains[k] += share * (digamma(alpha[k] + count) - at_zero[k]);
+                    gains.add_at(k, &[digamma(alpha[k] + count) - at_zero[k]]);
                 }
             }
         }
-        out.theta.refresh(alpha, &gains, super::collect::mean_total(view, batch));
+        gains.count(batch.len() as u64);
+        out.set_rows(view, batch, self.sweeps - first_kept, gains, |word, row| {
+            row.copy_from_slice(&sums[word * topics..][..topics]);
+        });
     }
 }

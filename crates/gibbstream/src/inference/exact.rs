@@ -12,12 +12,12 @@ pub trait Tractable: LatentModel {
     /// Computes the posterior of observation `index`.
     fn posterior(view: &Self::View, batch: &Self::Batch, index: usize, out: &mut Self::Posterior);
 
-    /// Mean over the minibatch of the expected statistics, summed in the order of observations.
-    fn expect(
+    /// The expected statistics, summed over observations.
+    fn collect(
         view: &Self::View,
         batch: &Self::Batch,
         posteriors: &[Self::Posterior],
-        out: &mut Self::Expectation,
+        out: &mut Self::Statistics,
     );
 }
 
@@ -51,13 +51,13 @@ impl<M: Tractable> LocalInference<M> for Exact {
         M::posterior(view, batch, index, posterior);
     }
 
-    fn expect(
+    fn collect(
         &self,
         view: &M::View,
         batch: &M::Batch,
         posteriors: &mut [M::Posterior],
-        out: &mut M::Expectation,
+        out: &mut M::Statistics,
     ) {
-        M::expect(view, batch, posteriors, out);
+        M::collect(view, batch, posteriors, out);
     }
 }

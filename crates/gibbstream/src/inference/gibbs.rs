@@ -1,13 +1,11 @@
 //! Local Gibbs sampling: the E-step of G-OEM (Algorithm 2 of the paper, algorithms.md 3.2).
 
 use super::chain::{Chain, Move};
-use super::collect::{self, DocumentCounts, Weights};
-use super::kept::Kept;
+use super::document_stats::DocumentStats;
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
-use crate::math::digamma;
 use crate::model::LatentModel;
-use crate::model::lda::TopicExpectation;
+use crate::model::topic_statistics::{Origin, TopicStatistics};
 use crate::model::view::TopicView;
 use crate::random::Stream;
 use serde::{Deserialize, Serialize};
@@ -84,7 +82,7 @@ pub struct DocumentTopics {
     /// (row of the word, topic) for every token.
     tokens: Vec<(u32, u32)>,
     random: Stream,
-    kept: Kept,
+    stats: DocumentStats,
 }
 
 /// Words whose sums are asked for in advance while topics are drawn.
@@ -107,7 +105,7 @@ pub(super) fn starting_topics<'a>(
 
 impl<M> LocalInference<M> for Gibbs
 where
-    M: LatentModel<Batch = Minibatch, View = TopicView, Expectation = TopicExpectation>,
+    M: LatentModel<Batch = Minibatch, View = TopicView, Statistics = TopicStatistics>,
 {
     type Latent = DocumentTopics;
     type Scratch = Chain;
@@ -170,91 +168,17 @@ where
             latent.tokens.clear();
             latent.tokens.extend(chain.tokens());
         }
-        chain.take_kept(&mut latent.kept);
+        chain.take_stats(view, batch.document(index), &mut latent.stats);
     }
 
-    /// Leaves the counts in parts, one per document.
-    fn expect(
+    fn collect(
         &self,
         view: &TopicView,
         batch: &Minibatch,
         latents: &mut [DocumentTopics],
-        out: &mut TopicExpectation,
+        out: &mut TopicStatistics,
     ) {
-        expect_in_parts(view, batch, latents.iter_mut().map(|latent| &mut latent.kept), out);
+        let documents = latents.iter_mut().map(|latent| &mut latent.stats);
+        out.take_documents(&Origin::of(view, batch), documents, view.measures_evidence());
     }
-}
-
-/// Takes what was kept of each document over; only the statistics of topic proportions are summed at once.
-pub(super) fn expect_in_parts<'a>(
-    view: &TopicView,
-    batch: &Minibatch,
-    documents: impl ExactSizeIterator<Item = &'a mut Kept>,
-    out: &mut TopicExpectation,
-) {
-    out.in_parts = true;
-    out.parts.resize_with(documents.len(), Kept::default);
-    for (part, kept) in out.parts.iter_mut().zip(documents) {
-        std::mem::swap(part, kept);
-    }
-    let gains = digamma_gains(view, &out.parts);
-    out.theta.refresh(view.alpha(), &gains, collect::mean_total(view, batch));
-}
-
-impl DocumentCounts for Kept {
-    fn terms(&self) -> usize {
-        self.sweeps()
-    }
-
-    fn add_counts(&self, row: usize, counts: &mut [f64]) {
-        for (topic, share) in self.shares(row) {
-            counts[topic as usize] += f64::from(share);
-        }
-    }
-
-    fn gain(&self, row: usize) -> f64 {
-        Kept::gain(self, row)
-    }
-
-    fn weights(&self) -> Weights {
-        if self.without_weights() { Weights::Relative } else { Weights::Included }
-    }
-}
-
-/// Sizes up to this go through an integer histogram, larger ones through digamma.
-const LARGEST_BINNED: u32 = 1024;
-
-/// Mean over documents of `E[digamma(alpha_k + n_k)] - digamma(alpha_k)`, through
-/// `digamma(a + n) - digamma(a) = sum_{j<n} 1 / (a + j)` and integer histograms of n (algorithms.md 8.2).
-fn digamma_gains(view: &TopicView, documents: &[Kept]) -> Vec<f64> {
-    let topics = view.topics();
-    let terms = documents.iter().map(Kept::sweeps).max().unwrap_or(1) * documents.len();
-    // Topics that only one document knows are left to the model.
-    let known = |&(topic, _): &(u32, u32)| (topic as usize) < view.known_topics();
-    let sizes = || documents.iter().flat_map(|document| document.sizes().iter().copied()).filter(known);
-    let bins = sizes().map(|(_, size)| size.min(LARGEST_BINNED)).max().unwrap_or(0) as usize;
-    let mut histogram = vec![0_u32; topics * bins];
-    let mut gains = vec![0.0; topics];
-    for (topic, size) in sizes() {
-        let k = topic as usize;
-        if size <= LARGEST_BINNED {
-            histogram[k * bins + size as usize - 1] += 1;
-        } else {
-            gains[k] += digamma(view.alpha()[k] + f64::from(size)) - digamma(view.alpha()[k]);
-        }
-    }
-    for (k, gain) in gains.iter_mut().enumerate() {
-        let exactly = &histogram[k * bins..][..bins];
-        // Documents with more than j tokens in the topic each contribute 1 / (alpha + j).
-        let mut larger: u32 = exactly.iter().sum();
-        for (j, &exactly) in exactly.iter().enumerate() {
-            if larger == 0 {
-                break;
-            }
-            *gain += f64::from(larger) / (view.alpha()[k] + j as f64);
-            larger -= exactly;
-        }
-        *gain /= terms as f64;
-    }
-    gains
 }

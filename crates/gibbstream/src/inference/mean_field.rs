@@ -3,12 +3,11 @@
 //! The distribution of each token's topic is never stored: with `t_k = exp(digamma(gamma_k))` it is
 //! `t_k phi_kw / norm_w`, the same for all tokens of a word. A factor common to all `t_k` cancels.
 
-use super::collect::{self, Collector, DocumentCounts, Weights};
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
 use crate::math::{digamma, dot, exp_digamma_all, ln_gamma, log_sum_exp};
-use crate::model::LatentModel;
-use crate::model::lda::TopicExpectation;
+use crate::model::{LatentModel, Sums};
+use crate::model::topic_statistics::{TopicStatistics, rounded_count};
 use crate::model::view::TopicView;
 use crate::random::Stream;
 use crate::vectorised::vectorised;
@@ -145,26 +144,25 @@ fn add_weighted<const N: usize>(rows: [&[f64]; N], shares: [f64; N], sums: &mut 
     }
 }
 
-impl DocumentCounts for Variational {
-    fn terms(&self) -> usize {
-        1
-    }
-
-    fn add_counts(&self, row: usize, counts: &mut [f64]) {
-        let ratio = self.ratios[row];
-        for (count, spread) in counts.iter_mut().zip(&self.spread) {
-            *count += ratio * spread;
-        }
-    }
-
-    fn weights(&self) -> Weights {
-        Weights::Missing
+impl Variational {
+    /// Adds the expected counts of the word in `row`, whose weights are given, rounded to whole units.
+    fn add_counts(&self, row: usize, weights: &[f64], counts: &mut [f64]) {
+        vectorised!((
+            ratio: f64 = self.ratios[row],
+            spread: &[f64] = &self.spread,
+            weights: &[f64] = weights,
+            counts: &mut [f64] = counts,
+        ) -> () {
+            for ((count, spread), weight) in counts.iter_mut().zip(spread).zip(weights) {
+                *count += rounded_count(ratio * spread * weight);
+            }
+        });
     }
 }
 
 impl<M> LocalInference<M> for MeanField
 where
-    M: LatentModel<Batch = Minibatch, View = TopicView, Expectation = TopicExpectation>,
+    M: LatentModel<Batch = Minibatch, View = TopicView, Statistics = TopicStatistics>,
 {
     type Latent = Variational;
     type Scratch = ();
@@ -195,23 +193,25 @@ where
         }
     }
 
-    fn expect(
+    fn collect(
         &self,
         view: &TopicView,
         batch: &Minibatch,
         latents: &mut [Variational],
-        out: &mut TopicExpectation,
+        out: &mut TopicStatistics,
     ) {
-        Collector::new(view, batch, latents).write_all(&mut out.counts, &mut out.totals);
-        out.in_parts = false;
-        let mut gains = vec![0.0; view.topics()];
-        for latent in &*latents {
-            gains.iter_mut().zip(&latent.gamma).for_each(|(gain, &gamma)| *gain += digamma(gamma));
+        let latents = &*latents;
+        let at_zero: Vec<f64> = view.alpha().iter().map(|&alpha| digamma(alpha)).collect();
+        let mut gains = Sums::new(view.topics());
+        for latent in latents {
+            let gains_of = latent.gamma.iter().zip(&at_zero).map(|(&gamma, zero)| digamma(gamma) - zero);
+            gains.add(&gains_of.collect::<Vec<f64>>());
         }
-        for (gain, &alpha) in gains.iter_mut().zip(view.alpha()) {
-            *gain = *gain / batch.len() as f64 - digamma(alpha);
-        }
-        out.theta.refresh(view.alpha(), &gains, collect::mean_total(view, batch));
+        out.set_rows(view, batch, 1, gains, |word, counts| {
+            for place in batch.occurrences(word) {
+                latents[place.document as usize].add_counts(place.row as usize, view.row(word as u32), counts);
+            }
+        });
     }
 }
 

@@ -2,11 +2,10 @@
 
 pub mod chain;
 pub mod collapsed;
-pub(crate) mod collect;
+pub mod document_stats;
 mod draw;
 pub mod exact;
 pub mod gibbs;
-pub mod kept;
 pub mod mean_field;
 pub mod mixtures;
 pub mod predictive;
@@ -75,13 +74,13 @@ pub trait LocalInference<M: LatentModel>: Send + Sync {
         passes: Passes,
     );
 
-    /// Mean over the minibatch of what was kept in the last [`Self::advance`], which may be taken out of the latent
-    /// states. Every number is summed in the order of observations, so threads do not change a bit.
-    fn expect(
+    /// The statistics kept in the last [`Self::advance`], summed over observations; they may be taken out of the latent
+    /// states. `out` may hold what was there before, whose buffers can be used again.
+    fn collect(
         &self,
         view: &M::View,
         batch: &M::Batch,
         latents: &mut [Self::Latent],
-        out: &mut M::Expectation,
+        out: &mut M::Statistics,
     );
 }

@@ -5,13 +5,13 @@
 //! many tokens `phi_k` is worth. Topics without a token in the document have `alpha_k phi_kw`, the prior mass of the
 //! view, so only the topics present are looked at one by one.
 
-use super::gibbs::{Window, expect_in_parts, starting_topics};
-use super::kept::Kept;
+use super::document_stats::DocumentStats;
+use super::gibbs::{Window, starting_topics};
 use super::slots::Sticks;
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
 use crate::model::LatentModel;
-use crate::model::lda::TopicExpectation;
+use crate::model::topic_statistics::{Origin, TopicStatistics};
 use crate::model::view::TopicView;
 use crate::random::Stream;
 
@@ -38,7 +38,7 @@ pub struct PredictiveDocument {
     counts: Vec<Vec<f64>>,
     sticks: Sticks,
     random: Stream,
-    kept: Kept,
+    stats: DocumentStats,
     weights: Vec<f64>,
 }
 
@@ -141,9 +141,9 @@ impl PredictiveDocument {
     /// Keeps the topics of the present state.
     fn keep(&mut self) {
         let counts = self.tokens.iter().map(|&(row, slot)| (row as usize, slot as usize));
-        self.kept.add_counts(self.words.len(), &self.topics, counts);
+        self.stats.add_tokens(self.words.len(), &self.topics, counts);
         let sizes = self.topics.iter().zip(&self.sizes).filter(|&(_, &size)| size > 0.0);
-        self.kept.add_sizes(sizes.map(|(&topic, &size)| (topic, size as u32)));
+        self.stats.add_sizes(sizes.map(|(&topic, &size)| (topic, size as u32)));
     }
 
     /// (row, topic) of every token, in the present order.
@@ -154,7 +154,7 @@ impl PredictiveDocument {
 
 impl<M> LocalInference<M> for PredictiveGibbs
 where
-    M: LatentModel<Batch = Minibatch, View = TopicView, Expectation = TopicExpectation>,
+    M: LatentModel<Batch = Minibatch, View = TopicView, Statistics = TopicStatistics>,
 {
     type Latent = PredictiveDocument;
     type Scratch = ();
@@ -187,30 +187,30 @@ where
     fn advance(
         &self,
         view: &TopicView,
-        _batch: &Minibatch,
-        _index: usize,
+        batch: &Minibatch,
+        index: usize,
         latent: &mut PredictiveDocument,
         (): &mut (),
         passes: Passes,
     ) {
-        latent.kept.clear();
+        latent.stats.clear();
         for pass in passes.range {
             latent.sweep(view);
             if pass >= passes.keep_from {
                 latent.keep();
             }
         }
-        latent.kept.close(&latent.topics, latent.sticks.shares());
+        latent.stats.close(&latent.topics, latent.sticks.shares(), view, batch.document(index));
     }
 
-    /// Leaves the counts in parts, one per document.
-    fn expect(
+    fn collect(
         &self,
         view: &TopicView,
         batch: &Minibatch,
         latents: &mut [PredictiveDocument],
-        out: &mut TopicExpectation,
+        out: &mut TopicStatistics,
     ) {
-        expect_in_parts(view, batch, latents.iter_mut().map(|latent| &mut latent.kept), out);
+        let documents = latents.iter_mut().map(|latent| &mut latent.stats);
+        out.take_documents(&Origin::of(view, batch), documents, view.measures_evidence());
     }
 }

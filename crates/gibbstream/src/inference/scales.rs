@@ -3,8 +3,8 @@
 use super::gibbs::Window;
 use super::{LocalInference, Passes};
 use crate::math::digamma;
-use crate::model::Batch;
-use crate::model::ica::{Ica, IcaView, Layout, Sources};
+use crate::model::{Statistics, Sums};
+use crate::model::ica::{Ica, IcaView, Sources};
 use crate::model::observations::Observations;
 use crate::random::Stream;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
@@ -243,43 +243,55 @@ impl LocalInference<Ica> for ScaleGibbs {
         hidden.advance(view, space, passes);
     }
 
-    fn expect(&self, view: &IcaView, batch: &Observations, hidden: &mut [Hidden], out: &mut Vec<f64>) {
-        let Layout { sources: q, .. } = view.layout;
-        let layout = view.layout;
-        let share = 1.0 / batch.len() as f64;
-        out.clear();
-        out.resize(layout.len(), 0.0);
-        let mut add = |at: std::ops::Range<usize>, values: &[f64], weight: f64| {
-            out[at].iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
-        };
-        for (x, hidden) in batch.rows().zip(&*hidden) {
-            let centred: Vec<f64> = x.iter().zip(&view.pivot).map(|(x, pivot)| x - pivot).collect();
-            let squares: Vec<f64> = centred.iter().map(|x| x * x).collect();
-            let second: Vec<f64> = hidden.linear.iter().map(|s| s * s).collect();
-            let fourth: Vec<f64> = second.iter().map(|square| square * square).collect();
-            let weight = share / hidden.kept.sweeps as f64;
-            add(layout.x(), &centred, share);
-            add(layout.xx(), &squares, share);
-            add(layout.second(), &second, share);
-            add(layout.fourth(), &fourth, share);
-            add(layout.s(), &hidden.kept.s, weight);
-            add(layout.ss(), &hidden.kept.ss, weight);
-            add(layout.score(), &hidden.kept.score, weight);
-            add(layout.scale(), &hidden.kept.scale, weight);
-            add(layout.log_scale(), &hidden.kept.log_scale, weight);
-        }
-        // Threads share out columns of the data, so that every number is summed in the order of observations.
+    fn collect(&self, view: &IcaView, batch: &Observations, hidden: &mut [Hidden], out: &mut Sums) {
         let hidden = &*hidden;
-        out[layout.xs()].par_chunks_exact_mut(q).enumerate().with_min_len(8).for_each(|(i, row)| {
-            for (x, hidden) in batch.rows().zip(hidden) {
-                let weight = (x[i] - view.pivot[i]) * share / hidden.kept.sweeps as f64;
-                row.iter_mut().zip(&hidden.kept.s).for_each(|(sum, s)| *sum += weight * s);
+        let sum = |start: usize| {
+            let mut sums = Sums::new(view.layout.len());
+            let mut space = vec![0.0; view.layout.len()];
+            for index in start..(start + OBSERVATIONS_PER_TASK).min(hidden.len()) {
+                hidden[index].write(view, batch.row(index), &mut space);
+                sums.add(&space);
             }
-        });
+            sums
+        };
+        let starts: Vec<usize> = (0..hidden.len()).step_by(OBSERVATIONS_PER_TASK).collect();
+        let parts: Vec<Sums> = starts.into_par_iter().map(sum).collect();
+        out.reset(view.layout.len());
+        for part in &parts {
+            out.merge(part).expect("parts of one minibatch belong together");
+        }
     }
 }
 
+/// Observations whose statistics one thread adds up; does not change a result.
+const OBSERVATIONS_PER_TASK: usize = 16;
+
 impl Hidden {
+    /// Writes the statistics of this observation.
+    fn write(&self, view: &IcaView, x: &[f64], out: &mut [f64]) {
+        let (layout, kept) = (view.layout, &self.kept);
+        let share = 1.0 / kept.sweeps as f64;
+        let mut write = |at: std::ops::Range<usize>, values: &[f64], weight: f64| {
+            out[at].iter_mut().zip(values).for_each(|(out, value)| *out = weight * value);
+        };
+        let centred: Vec<f64> = x.iter().zip(&view.pivot).map(|(x, pivot)| x - pivot).collect();
+        let squares: Vec<f64> = centred.iter().map(|x| x * x).collect();
+        let second: Vec<f64> = self.linear.iter().map(|s| s * s).collect();
+        let fourth: Vec<f64> = second.iter().map(|square| square * square).collect();
+        write(layout.x(), &centred, 1.0);
+        write(layout.xx(), &squares, 1.0);
+        write(layout.second(), &second, 1.0);
+        write(layout.fourth(), &fourth, 1.0);
+        write(layout.s(), &kept.s, share);
+        write(layout.ss(), &kept.ss, share);
+        write(layout.score(), &kept.score, share);
+        write(layout.scale(), &kept.scale, share);
+        write(layout.log_scale(), &kept.log_scale, share);
+        for (row, x) in out[layout.xs()].chunks_exact_mut(layout.sources).zip(&centred) {
+            row.iter_mut().zip(&kept.s).for_each(|(out, s)| *out = x * share * s);
+        }
+    }
+
     /// All scales are 1.
     pub(crate) fn begin(&mut self, view: &IcaView, x: &[f64], random: Stream) {
         let q = view.layout.sources;

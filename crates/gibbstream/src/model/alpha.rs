@@ -31,7 +31,8 @@ pub enum AlphaRule {
 }
 
 /// Expected statistics of the topic proportions, means over a minibatch.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ThetaExpectation {
     /// E[log theta_k].
     pub log_theta: Vec<f64>,
@@ -49,6 +50,19 @@ impl ThetaExpectation {
         self.usage.clear();
         self.usage.extend(alpha.iter().zip(gains).map(|(alpha, gain)| alpha * gain));
         self.length = total - digamma(alpha.iter().sum());
+    }
+
+    /// `self <- (1 - weight) self + weight other`.
+    pub(crate) fn blend(&mut self, weight: f64, other: &Self) {
+        let blend = |old: &mut f64, new: &f64| *old += weight * (new - *old);
+        self.log_theta.iter_mut().zip(&other.log_theta).for_each(|(old, new)| blend(old, new));
+        self.usage.iter_mut().zip(&other.usage).for_each(|(old, new)| blend(old, new));
+        blend(&mut self.length, &other.length);
+    }
+
+    pub(crate) fn is_finite(&self) -> bool {
+        let all = self.log_theta.iter().chain(&self.usage).chain([&self.length]);
+        all.into_iter().all(|value| value.is_finite())
     }
 }
 

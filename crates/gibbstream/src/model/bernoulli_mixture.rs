@@ -3,9 +3,11 @@
 use super::mixture::{Family, Mixture, MixtureParameters};
 use super::observations::Binary;
 use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// Independent values 0 or 1. The parameters of a component are the probabilities of a 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Bernoulli {
     /// No probability is nearer to 0 or 1, so that no answer is impossible. The M-step is the exact one under this
     /// constraint.
@@ -29,7 +31,7 @@ impl BernoulliMixture {
 }
 
 /// Log-odds of a 1, and the logarithm of the probability of zeros only.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct BernoulliDensity {
     log_odds: Vec<f64>,
     zeros: f64,
@@ -64,6 +66,10 @@ impl Family for Bernoulli {
         out.log_odds.clear();
         out.log_odds.extend(parameters.iter().map(|&p| libm::log(p) - libm::log1p(-p)));
         out.zeros = parameters.iter().map(|&p| libm::log1p(-p)).sum();
+    }
+
+    fn fits(&self, dimension: usize, density: &BernoulliDensity) -> bool {
+        density.log_odds.len() == dimension
     }
 
     fn log_density(&self, density: &BernoulliDensity, x: &[f64]) -> f64 {

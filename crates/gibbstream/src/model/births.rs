@@ -1,9 +1,8 @@
 //! Topics are born: documents of a minibatch have met topics that nobody knew, each its own, and here it is decided
 //! which of those stay (algorithms.md 4.2).
 
-use crate::corpus::Minibatch;
-use crate::inference::kept::Kept;
-use crate::model::view::TopicView;
+use super::candidates::CandidateDocument;
+use std::collections::BTreeMap;
 
 /// Which newly met topics become topics of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,38 +28,39 @@ impl BirthRule {
 /// A topic that is about to be born.
 #[derive(Clone, Debug)]
 pub(super) struct Founded {
-    /// The first document, as an index into the minibatch.
-    pub(super) document: usize,
+    /// The place of the first document in the stream.
+    pub(super) document: u64,
     /// Expected tokens.
     pub(super) tokens: f64,
-    /// Expected tokens of each word of the minibatch.
-    words: Vec<f64>,
+    /// Expected tokens of each word.
+    words: BTreeMap<u32, f64>,
     /// Sum of their squares.
     squares: f64,
 }
 
 impl Founded {
     fn similarity(&self, counts: &[(u32, f64)]) -> f64 {
-        let dot: f64 = counts.iter().map(|&(word, count)| self.words[word as usize] * count).sum();
+        let of = |word: u32| self.words.get(&word).copied().unwrap_or(0.0);
+        let dot: f64 = counts.iter().map(|&(word, count)| of(word) * count).sum();
         let theirs: f64 = counts.iter().map(|(_, count)| count * count).sum();
         dot / (self.squares * theirs).sqrt()
     }
 
     fn take_in(&mut self, counts: &[(u32, f64)]) {
         for &(word, count) in counts {
-            let sum = &mut self.words[word as usize];
+            let sum = self.words.entry(word).or_default();
             self.squares += count * (2.0 * *sum + count);
             *sum += count;
             self.tokens += count;
         }
     }
 
-    /// Its most frequent words, as places among the words of the minibatch.
-    pub(super) fn first_words(&self, count: usize) -> Vec<usize> {
-        let mut places: Vec<usize> = (0..self.words.len()).filter(|&place| self.words[place] > 0.0).collect();
-        places.sort_by(|&a, &b| self.words[b].total_cmp(&self.words[a]));
-        places.truncate(count);
-        places
+    /// Its most frequent words.
+    pub(super) fn first_words(&self, count: usize) -> Vec<u32> {
+        let mut words: Vec<(u32, f64)> = self.words.iter().map(|(&word, &tokens)| (word, tokens)).collect();
+        words.sort_by(|a, b| b.1.total_cmp(&a.1));
+        words.truncate(count);
+        words.into_iter().map(|(word, _)| word).collect()
     }
 }
 
@@ -72,26 +72,25 @@ pub(super) struct Births {
 }
 
 impl Births {
-    /// Looks at the documents in their order; `room` is how many topics there may be beyond those known.
+    /// Looks at the documents in the order of the stream; counts are sums over `sweeps`, and `room` is how many topics
+    /// there may be beyond those known.
     pub(super) fn decide(
         rule: &BirthRule,
-        view: &TopicView,
-        batch: &Minibatch,
-        parts: &[Kept],
+        documents: &[CandidateDocument],
+        sweeps: u64,
         room: usize,
     ) -> Self {
         let mut founded: Vec<Founded> = Vec::new();
-        let mut places = Vec::with_capacity(parts.len());
-        for (document, kept) in parts.iter().enumerate() {
-            let sizes = own_sizes(kept, view.known_topics());
-            let of_document = sizes.iter().enumerate().map(|(own, &size)| {
-                if size < rule.tokens_in_document {
+        let mut places = Vec::with_capacity(documents.len());
+        for document in documents {
+            let of_document = document.topics.iter().map(|candidate| {
+                if (candidate.size() as f64) < rule.tokens_in_document * sweeps as f64 {
                     return None;
                 }
-                let counts = word_counts(kept, view, batch, document, view.known_topics() + own);
+                let counts = candidate.mean_counts(sweeps);
                 let like = founded.iter().position(|founded| founded.similarity(&counts) >= rule.similarity);
                 let place = like.unwrap_or_else(|| {
-                    let words = vec![0.0; batch.words().len()];
+                    let (document, words) = (document.key[1], BTreeMap::new());
                     founded.push(Founded { document, tokens: 0.0, words, squares: 0.0 });
                     founded.len() - 1
                 });
@@ -115,32 +114,4 @@ impl Births {
         self.founded = best.iter().map(|&place| self.founded[place].clone()).collect();
         self
     }
-}
-
-/// Mean tokens over the kept sweeps of each of a document's own topics.
-fn own_sizes(kept: &Kept, known: usize) -> Vec<f64> {
-    let mut sizes = vec![0.0; kept.sticks().len()];
-    for &(topic, size) in kept.sizes() {
-        if let Some(own) = (topic as usize).checked_sub(known) {
-            sizes[own] += f64::from(size) / kept.sweeps() as f64;
-        }
-    }
-    sizes
-}
-
-/// (place of the word in the minibatch, expected tokens in the topic).
-fn word_counts(
-    kept: &Kept,
-    view: &TopicView,
-    batch: &Minibatch,
-    document: usize,
-    topic: usize,
-) -> Vec<(u32, f64)> {
-    let entries = batch.document(document).iter().enumerate();
-    let counts = entries.filter_map(|(row, entry)| {
-        let share = kept.shares(row).find(|&(other, _)| other as usize == topic)?.1;
-        let weight = if kept.without_weights() { view.relative(entry.word, topic) } else { 1.0 };
-        Some((entry.word, f64::from(share * weight) / kept.sweeps() as f64))
-    });
-    counts.filter(|&(_, count)| count > 0.0).collect()
 }

@@ -1,13 +1,10 @@
 //! Topics go: those that fail their trial, those that nobody uses, and those that say what another one says.
 
-use super::evidence;
-use super::hdp::{Hdp, sticks_mut, topics_used};
-use super::lda::{LdaState, TopicExpectation};
-use super::view::TopicView;
-use crate::corpus::Minibatch;
+use super::hdp::{Hdp, sticks_mut, sticks_of, topics_used};
+use super::lda::LdaState;
+use super::topic_statistics::TopicStatistics;
 use crate::math::digamma;
 use crate::schedule::Step;
-use rayon::prelude::*;
 
 /// Which topics go. Ages are in documents.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,25 +61,21 @@ impl DeathRule {
 }
 
 impl Hdp {
-    /// Adds what the documents of a minibatch say about topics that have not learnt from them yet.
-    pub(super) fn hear(
-        &self,
-        state: &mut LdaState,
-        fresh: &TopicExpectation,
-        view: &TopicView,
-        batch: &Minibatch,
-    ) {
-        let sticks = sticks_mut(state);
+    /// The weight of each topic when evidence for it is measured: a topic on trial has at most a small one.
+    pub(super) fn trial_alpha(&self, state: &LdaState) -> Vec<f64> {
         let most = self.deaths.share_on_trial * self.settings.doc_concentration;
-        let alpha = |k: usize| if sticks.proved[k] { view.alpha()[k] } else { view.alpha()[k].min(most) };
-        let cost = fresh.theta.length * fresh.parts.len() as f64;
-        let mut heard: Vec<f64> = (0..view.known_topics()).map(|k| -alpha(k) * cost).collect();
-        let documents = fresh.parts.par_iter().enumerate();
-        let evidence: Vec<_> = documents
-            .map(|(index, kept)| evidence::of_document(view, batch.document(index), kept, alpha))
-            .collect();
-        evidence.into_iter().flatten().for_each(|(topic, evidence)| heard[topic] += evidence);
-        sticks.evidence.iter_mut().zip(heard).for_each(|(sum, heard)| *sum += heard);
+        let topics = state.alpha.alpha.iter().zip(&sticks_of(state).proved);
+        topics.map(|(&alpha, &proved)| if proved { alpha } else { alpha.min(most) }).collect()
+    }
+
+    /// Adds what the documents of a minibatch say about topics that have not learnt from them yet. `length` is
+    /// `E[digamma(A + N) - digamma(A)]`.
+    pub(super) fn add_evidence(&self, state: &mut LdaState, fresh: &TopicStatistics, length: f64) {
+        let cost = length * fresh.documents() as f64;
+        let trial_alpha = self.trial_alpha(state);
+        let heard = fresh.evidence().into_iter().zip(trial_alpha);
+        let sticks = sticks_mut(state);
+        sticks.evidence.iter_mut().zip(heard).for_each(|(sum, (heard, alpha))| *sum += heard - alpha * cost);
     }
 
     /// Lets topics go.

@@ -7,7 +7,7 @@
 
 use super::view::TopicView;
 use crate::corpus::Entry;
-use crate::inference::kept::Kept;
+use crate::inference::document_stats::DocumentStats;
 use crate::math::ln_gamma;
 
 /// Tokens that are in a topic with less probability than this are counted as tokens of the others.
@@ -22,22 +22,21 @@ const LEAST_PROBABILITY: f64 = 0.05;
 pub(super) fn of_document(
     view: &TopicView,
     document: &[Entry],
-    kept: &Kept,
+    stats: &DocumentStats,
     alpha: impl Fn(usize) -> f64,
-) -> Vec<(usize, f64)> {
+) -> Vec<(u32, f64)> {
     let known = view.known_topics();
-    let sizes = kept.mean_sizes(known);
+    let sizes = stats.mean_sizes(known);
     let length: f64 = view.alpha_sum() + sizes.iter().sum::<f64>();
     let mut found: Vec<Tokens> = vec![Tokens::default(); sizes.len()];
     let mut weights = vec![0.0_f32; sizes.len()];
     for (row, entry) in document.iter().enumerate() {
-        view.gather_relative(entry.word, kept.topics(), &mut weights);
+        view.gather_relative(entry.word, stats.topics(), &mut weights);
         let present: f64 = weights.iter().zip(&sizes).map(|(&weight, size)| f64::from(weight) * size).sum();
         let all = present + view.prior_mass(entry.word) * view.scale(entry.word);
-        for (slot, (topic, share)) in kept.shares(row).enumerate() {
+        for (slot, (topic, count)) in stats.counts(row).enumerate() {
             let weight = f64::from(weights[slot]);
-            let count = f64::from(share) * if kept.without_weights() { weight } else { 1.0 };
-            let probability = count / (kept.sweeps() as f64 * f64::from(entry.count));
+            let probability = f64::from(count) / (stats.sweeps() as f64 * f64::from(entry.count));
             if probability < LEAST_PROBABILITY || topic as usize >= known {
                 continue;
             }
@@ -47,12 +46,11 @@ pub(super) fn of_document(
             found[slot].add(f64::from(entry.count), probability.min(1.0), weight / others);
         }
     }
-    let evidence = found.iter().zip(kept.topics()).zip(&sizes).filter(|((tokens, _), _)| tokens.count >= 1.0);
+    let evidence = found.iter().zip(stats.topics()).zip(&sizes).filter(|((tokens, _), _)| tokens.count >= 1.0);
     evidence
         .map(|((tokens, &topic), size)| {
-            let topic = topic as usize;
-            let rest = (length - size - view.alpha()[topic]).max(f64::MIN_POSITIVE);
-            (topic, tokens.evidence(alpha(topic), rest))
+            let rest = (length - size - view.alpha()[topic as usize]).max(f64::MIN_POSITIVE);
+            (topic, tokens.evidence(alpha(topic as usize), rest))
         })
         .collect()
 }
@@ -147,7 +145,8 @@ mod tests {
     /// Evidence of one document for the second of two topics, its cost taken off, from a chain as in training.
     fn heard(topics: &Topics, document: &Document, random: &mut Stream) -> f64 {
         let batch = Minibatch::new(std::slice::from_ref(document), 0, 0);
-        let (mut view, mut chain, mut kept) = (TopicView::for_sampling(), Chain::default(), Kept::default());
+        let (mut view, mut chain) = (TopicView::for_sampling(), Chain::default());
+        let mut stats = DocumentStats::default();
         topics.view(&batch, &mut view);
         let entries = batch.document(0);
         chain.reset(&view, entries.iter().map(|entry| entry.word));
@@ -160,8 +159,8 @@ mod tests {
                 chain.keep(&view);
             }
         }
-        chain.take_kept(&mut kept);
-        let evidence = of_document(&view, entries, &kept, |topic| topics.alpha[topic]);
+        chain.take_stats(&view, entries, &mut stats);
+        let evidence = of_document(&view, entries, &stats, |topic| topics.alpha[topic]);
         let gain: f64 = evidence.iter().filter(|(topic, _)| *topic == 1).map(|(_, evidence)| evidence).sum();
         gain - topics.alpha[1] * (digamma(1.0 + 20.0) - digamma(1.0))
     }

@@ -20,7 +20,8 @@ pub enum Covariance {
 
 /// Gaussian observations. The parameters of a component are its mean and then its covariance: the whole matrix
 /// row by row, or the variances if it is diagonal.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Gaussian {
     /// The form of covariances.
     pub covariance: Covariance,
@@ -51,7 +52,7 @@ impl GaussianMixture {
 }
 
 /// The map to independent standard normal values, and the logarithm of the density at the mean.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct GaussianDensity {
     mean: Vec<f64>,
     /// Rows up to the diagonal of the inverse of the covariance's Cholesky factor, or its diagonal.
@@ -153,6 +154,14 @@ impl Family for Gaussian {
             }
         };
         out.peak = -0.5 * (dimension as f64 * libm::log(std::f64::consts::TAU) + log_determinant);
+    }
+
+    fn fits(&self, dimension: usize, density: &GaussianDensity) -> bool {
+        let order = match self.covariance {
+            Covariance::Full => dimension * (dimension + 1) / 2,
+            Covariance::Diagonal => dimension,
+        };
+        density.mean.len() == dimension && density.root.len() == order
     }
 
     fn log_density(&self, density: &GaussianDensity, x: &[f64]) -> f64 {

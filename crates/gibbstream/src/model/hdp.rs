@@ -4,21 +4,23 @@
 //! that draws it meets a topic of its own. When the minibatch is over, those topics are compared and some become
 //! topics of the model. Everything else is latent Dirichlet allocation with `alpha = b pi`.
 
+use super::alpha::ThetaExpectation;
 use super::births::{BirthRule, Births};
 use super::deaths::DeathRule;
-use super::lda::{Lda, LdaState, TopicExpectation, Topics};
+use super::candidates::CandidateDocument;
+use super::lda::{FreshRows, Lda, LdaState, Topics};
 use super::sticks::{Birth, PiRule, SMALLEST_WEIGHT, Sticks, posterior_means};
-use super::topic_rule::TopicRule;
-use super::view::TopicView;
-use super::{Batch, LatentModel};
+use super::topic_rule::{TopicRule, WeightMap};
+use super::topic_statistics::{TopicStatistics, UNITS_PER_TOKEN, rounded_count};
+use super::view::{TopicView, weight_and_prior};
+use super::LatentModel;
 use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
-use crate::inference::collect::Collector;
-use crate::inference::kept::Kept;
 use crate::math::digamma;
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// What a user decides about a model whose number of topics is open.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -122,7 +124,7 @@ impl Hdp {
 
     /// Adds columns and sticks for those who are born. Each takes the fraction Beta(1, c) of what is left. What the
     /// past would have contributed to their running means is known, because no document had a token in them.
-    fn make_room(&self, state: &mut LdaState, births: &Births, step: &Step, batch: &Minibatch) {
+    fn make_room(&self, state: &mut LdaState, births: &Births, step: &Step) {
         let b = self.settings.doc_concentration;
         let past = state.alpha.length + digamma(b);
         let sticks = state.sticks.as_mut().expect(HAS_STICKS);
@@ -146,9 +148,9 @@ impl Hdp {
             sticks.births.push(Birth {
                 id: sticks.created,
                 update: step.update,
-                document: batch.key(founded.document)[1],
+                document: founded.document,
                 tokens: founded.tokens,
-                words: founded.first_words(10).into_iter().map(|place| batch.words()[place]).collect(),
+                words: founded.first_words(10),
             });
             sticks.created += 1;
         }
@@ -162,16 +164,16 @@ impl Hdp {
     }
 
     /// Moves the running means of `log theta` and of tables, then the weights. `gains` are those of topics just born.
-    fn absorb_weights(&self, state: &mut LdaState, step: &Step, fresh: &TopicExpectation, gains: &[f64]) {
+    fn absorb_weights(&self, state: &mut LdaState, step: &Step, fresh: &ThetaExpectation, gains: &[f64]) {
         let (b, rho) = (self.settings.doc_concentration, step.rho);
-        let total = fresh.theta.length + digamma(b);
+        let total = fresh.length + digamma(b);
         let alpha = &mut state.alpha;
         let known = alpha.alpha.len() - gains.len();
         let sticks = state.sticks.as_mut().expect(HAS_STICKS);
         let blend = |old: &mut f64, fresh: f64| *old = (1.0 - rho) * *old + rho * fresh;
         for k in 0..known {
-            blend(&mut alpha.log_theta[k], fresh.theta.log_theta[k]);
-            blend(&mut alpha.usage[k], fresh.theta.usage[k]);
+            blend(&mut alpha.log_theta[k], fresh.log_theta[k]);
+            blend(&mut alpha.usage[k], fresh.usage[k]);
         }
         for (k, gain) in (known..).zip(gains) {
             blend(&mut alpha.log_theta[k], digamma(alpha.alpha[k]) + gain - total);
@@ -180,7 +182,7 @@ impl Hdp {
         if sticks.remainder > 0.0 {
             blend(&mut sticks.remainder_log, digamma(b * sticks.remainder) - total);
         }
-        blend(&mut alpha.length, fresh.theta.length);
+        blend(&mut alpha.length, fresh.length);
         if let TopicRule::Bayes { population, .. } = self.start.rule {
             posterior_means(b, self.settings.top_concentration, population.documents(step), alpha, sticks);
         } else {
@@ -201,7 +203,7 @@ impl Hdp {
 
 impl LatentModel for Hdp {
     type Batch = Minibatch;
-    type Expectation = TopicExpectation;
+    type Statistics = TopicStatistics;
     type State = LdaState;
     type View = TopicView;
 
@@ -224,7 +226,7 @@ impl LatentModel for Hdp {
         &self,
         state: &LdaState,
         at: &Step,
-        _pending: Option<&TopicExpectation>,
+        _pending: Option<&TopicStatistics>,
         batch: &Minibatch,
         out: &mut TopicView,
     ) {
@@ -234,7 +236,7 @@ impl LatentModel for Hdp {
         // E[beta], not exp E[log beta]: a document sees the posterior of a topic as its prior.
         let map = self.start.rule.probabilities(counts.scale(), counts.scaled_totals(), vocabulary, at);
         let uniform = 1.0 / vocabulary as f64;
-        out.refresh(words.len(), &alpha, |index, row| {
+        out.refresh(words, &alpha, |index, row| {
             let [this, next] = [index, (index + 1).min(words.len() - 1)].map(|i| counts.scaled_row(words[i]));
             let (met, unmet) = row.split_at_mut(known);
             let (weight, prior) = map.apply_and_sum(this, next, &alpha[..known], met);
@@ -248,29 +250,40 @@ impl LatentModel for Hdp {
         if open {
             out.open(self.settings.top_concentration);
         }
+        out.measure_evidence(self.trial_alpha(state));
+        out.set_clock(*at);
     }
 
-    fn absorb(
-        &self,
-        state: &mut LdaState,
-        step: &Step,
-        fresh: &mut TopicExpectation,
-        view: &TopicView,
-        batch: &Minibatch,
-    ) {
-        let known = view.known_topics();
-        self.hear(state, fresh, view, batch);
-        let births = Births::decide(&self.births, view, batch, &fresh.parts, self.room(state));
-        self.make_room(state, &births, step, batch);
-        for (index, (kept, places)) in fresh.parts.iter_mut().zip(&births.places).enumerate() {
-            kept.settle(view, batch.document(index), places);
-        }
-        let collector = Collector::new(view, batch, &fresh.parts);
-        state.counts.blend_rows(step.rho, batch.words(), |word, weight, space, rows, totals| {
-            collector.add(word, weight, space, rows, totals);
+    fn align<'a>(&self, view: &TopicView, block: &'a Minibatch) -> Result<Cow<'a, Minibatch>> {
+        view.align(block)
+    }
+
+    fn absorb(&self, state: &mut LdaState, step: &Step, fresh: &TopicStatistics) {
+        let known = state.counts.topics();
+        let theta = fresh.theta(&self.concentrations(state));
+        self.add_evidence(state, fresh, theta.length);
+        let births = Births::decide(&self.births, fresh.candidates(), fresh.sweeps(), self.room(state));
+        let rule = &self.start.rule;
+        let (scale, totals) = (state.counts.scale(), state.counts.scaled_totals());
+        let map = rule.probabilities(scale, totals, self.start.vocabulary, fresh.at());
+        let alpha = state.alpha.alpha.clone();
+        let placed = Placed::new(fresh.candidates(), &births, |word, row| {
+            map.apply(state.counts.scaled_row(word), row);
+            weight_and_prior(row, &alpha).1
+        }, &alpha);
+        self.make_room(state, &births, step);
+        let rows = FreshRows { map: WeightMap::Affine(map), alpha: &alpha, fresh };
+        let share = fresh.share();
+        state.counts.blend_rows(step.rho, fresh.words(), |index, row, next, out| {
+            let (met, born) = out.split_at_mut(known);
+            met.fill(0.0);
+            born.fill(0.0);
+            let prior = fresh.add_row(index, met) + placed.add_row(fresh.words()[index], met, born);
+            rows.finish(prior, &row[..known], next, met);
+            born.iter_mut().for_each(|count| *count *= share);
         });
-        let gains = born_gains(&fresh.parts, known, &state.alpha.alpha[known..]);
-        self.absorb_weights(state, step, fresh, &gains);
+        let gains = born_gains(fresh, &births, &state.alpha.alpha[known..]);
+        self.absorb_weights(state, step, &theta, &gains);
         self.deaths(state, step);
     }
 
@@ -281,7 +294,7 @@ pub(super) fn sticks_mut(state: &mut LdaState) -> &mut Sticks {
     state.sticks.as_mut().expect(HAS_STICKS)
 }
 
-fn sticks_of(state: &LdaState) -> &Sticks {
+pub(super) fn sticks_of(state: &LdaState) -> &Sticks {
     state.sticks.as_ref().expect(HAS_STICKS)
 }
 
@@ -293,16 +306,87 @@ pub fn topics_used(tokens: &[f64]) -> usize {
     tokens.iter().filter(|&&tokens| tokens > least).count()
 }
 
-/// Mean over documents of `digamma(alpha_k + n_k) - digamma(alpha_k)` for topics just born.
-fn born_gains(parts: &[Kept], known: usize, alpha: &[f64]) -> Vec<f64> {
-    let mut gains = vec![0.0; alpha.len()];
-    for kept in parts {
-        for &(topic, size) in kept.sizes() {
-            let Some(born) = (topic as usize).checked_sub(known) else { continue };
-            if let Some(&alpha) = alpha.get(born) {
-                let gain = digamma(alpha + f64::from(size)) - digamma(alpha);
-                gains[born] += gain / (kept.sweeps() * parts.len()) as f64;
+/// Where the tokens of topics that single documents have met go: to topics just born, or to known ones.
+struct Placed {
+    /// (word, where to, tokens), by word.
+    tokens: Vec<(u32, To, f64)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum To {
+    Known(u32),
+    Born(u32),
+    Prior,
+}
+
+impl Placed {
+    /// `weigh(word, row)` writes the weights of a word and returns its mass under the prior `alpha`.
+    fn new(
+        documents: &[CandidateDocument],
+        births: &Births,
+        weigh: impl Fn(u32, &mut [f64]) -> f64,
+        alpha: &[f64],
+    ) -> Self {
+        let mut tokens = Vec::new();
+        let mut weights = vec![0.0; alpha.len()];
+        for (document, places) in documents.iter().zip(&births.places) {
+            for (candidate, place) in document.topics.iter().zip(places) {
+                for &(word, units) in &candidate.words {
+                    let lost = units as f64 / UNITS_PER_TOKEN;
+                    if let Some(place) = place {
+                        tokens.push((word, To::Born(*place as u32), lost));
+                    } else {
+                        let prior = weigh(word, &mut weights);
+                        document.give_back(word, lost, prior, &weights, &mut tokens);
+                    }
+                }
             }
+        }
+        tokens.sort_by_key(|&(word, to, _)| (word, to));
+        Self { tokens }
+    }
+
+    /// Adds the tokens of a word to known topics and to those just born; returns those of the prior.
+    fn add_row(&self, word: u32, met: &mut [f64], born: &mut [f64]) -> f64 {
+        let start = self.tokens.partition_point(|entry| entry.0 < word);
+        let mut prior = 0.0;
+        for &(_, to, tokens) in self.tokens[start..].iter().take_while(|entry| entry.0 == word) {
+            match to {
+                To::Known(topic) => met[topic as usize] += tokens,
+                To::Born(topic) => born[topic as usize] += tokens,
+                To::Prior => prior += tokens,
+            }
+        }
+        prior
+    }
+}
+
+impl CandidateDocument {
+    /// Tokens of a topic that nobody takes in go to known topics, as if they were drawn once more among them, in
+    /// expectation (algorithms.md 4.2). No token is lost: what rounding leaves over goes to the prior.
+    fn give_back(&self, word: u32, lost: f64, prior: f64, weights: &[f64], tokens: &mut Vec<(u32, To, f64)>) {
+        let sweeps = self.sweeps.max(1) as f64;
+        let weight = |&(topic, size): &(u32, u64)| weights[topic as usize] * size as f64 / sweeps;
+        let all = self.known.iter().map(weight).sum::<f64>() + prior;
+        let mut left = lost;
+        for known in self.known.iter().filter(|_| all > 0.0) {
+            let part = rounded_count(lost * weight(known) / all).min(left);
+            left -= part;
+            tokens.push((word, To::Known(known.0), part));
+        }
+        tokens.push((word, To::Prior, left));
+    }
+}
+
+/// Mean over documents of `digamma(alpha_k + n_k) - digamma(alpha_k)` for topics just born.
+fn born_gains(fresh: &TopicStatistics, births: &Births, alpha: &[f64]) -> Vec<f64> {
+    let mut gains = vec![0.0; alpha.len()];
+    for (document, places) in fresh.candidates().iter().zip(&births.places) {
+        for (candidate, place) in document.topics.iter().zip(places) {
+            let Some(place) = *place else { continue };
+            let sizes = candidate.sizes.iter();
+            let gain: f64 = sizes.map(|&n| digamma(alpha[place] + f64::from(n)) - digamma(alpha[place])).sum();
+            gains[place] += gain * fresh.share();
         }
     }
     gains

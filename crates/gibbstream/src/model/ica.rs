@@ -6,13 +6,14 @@
 
 use super::observations::Observations;
 use super::symmetric::factor;
-use super::{Batch, LatentModel, blended};
+use super::{Batch, LatentModel, Statistics, Sums, blended};
 use crate::error::{Error, Result};
 use crate::math::{digamma, dot};
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The law of a source. Its scale is fixed, because the length of its column of `A` says the same.
@@ -92,7 +93,7 @@ pub struct IcaState {
 }
 
 /// Where each statistic stands in a list of numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     /// Number of values of an observation.
     pub dimension: usize,
@@ -173,7 +174,7 @@ impl Layout {
 }
 
 /// Parameters as local inference reads them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct IcaView {
     pub(crate) layout: Layout,
     pub(crate) law: Option<Sources>,
@@ -185,10 +186,42 @@ pub struct IcaView {
     /// `A^T Psi^-1`, row by row.
     pub(crate) projection: Vec<f64>,
     /// `A^T Psi^-1 A`.
+    #[serde(with = "square")]
     pub(crate) gram: DMatrix<f64>,
 }
 
+/// A square matrix as the list of its columns.
+mod square {
+    use nalgebra::DMatrix;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(matrix: &DMatrix<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        matrix.as_slice().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DMatrix<f64>, D::Error> {
+        let values = Vec::<f64>::deserialize(deserializer)?;
+        let order = values.len().isqrt();
+        if order * order != values.len() {
+            return Err(D::Error::custom("a matrix that is not square"));
+        }
+        Ok(DMatrix::from_vec(order, order, values))
+    }
+}
+
 impl IcaView {
+    /// Whether a view that was read from bytes has the right sizes.
+    fn fits(&self, model: &Ica) -> bool {
+        let (p, q) = (model.dimension, model.sources);
+        self.layout == model.layout()
+            && self.law == Some(model.law)
+            && [(&self.pivot, p), (&self.mean, p), (&self.precision, p), (&self.degrees, q)]
+                .iter()
+                .all(|(values, len)| values.len() == *len)
+            && self.projection.len() == p * q
+            && self.gram.nrows() == q
+    }
+
     /// `A^T Psi^-1 (x - mean)`.
     pub(crate) fn project(&self, x: &[f64], out: &mut DVector<f64>) {
         let p = x.len();
@@ -438,7 +471,7 @@ impl Ica {
 
 impl LatentModel for Ica {
     type Batch = Observations;
-    type Expectation = Vec<f64>;
+    type Statistics = Sums;
     type State = IcaState;
     type View = IcaView;
 
@@ -498,30 +531,34 @@ impl LatentModel for Ica {
         &self,
         state: &IcaState,
         at: &Step,
-        pending: Option<&Vec<f64>>,
+        pending: Option<&Sums>,
         _: &Observations,
         out: &mut IcaView,
     ) {
         let Some(fresh) = pending else { return self.fill(&state.pivot, &state.parameters, out) };
-        let mut statistics = blended(&state.statistics, at.rho, fresh);
+        let fresh = fresh.mean();
+        let mut statistics = blended(&state.statistics, at.rho, &fresh);
         let mut parameters = state.parameters.clone();
-        self.expand(&mut statistics, fresh, at.rho);
+        self.expand(&mut statistics, &fresh, at.rho);
         self.maximise(&state.pivot, &statistics, &mut parameters);
         self.fill(&state.pivot, &parameters, out);
     }
 
-    fn absorb(
-        &self,
-        state: &mut IcaState,
-        step: &Step,
-        fresh: &mut Vec<f64>,
-        _: &IcaView,
-        batch: &Observations,
-    ) {
-        state.statistics = blended(&state.statistics, step.rho, fresh);
+    fn align<'a>(&self, view: &IcaView, block: &'a Observations) -> Result<Cow<'a, Observations>> {
+        block.check_dimension(self.dimension)?;
+        if view.fits(self) {
+            return Ok(Cow::Borrowed(block));
+        }
+        Err(Error::setting("view", "it belongs to another model", "use a view of this model"))
+    }
+
+    fn absorb(&self, state: &mut IcaState, step: &Step, fresh: &Sums) {
+        let observations = fresh.weight().max(1) as f64;
+        let fresh = fresh.mean();
+        state.statistics = blended(&state.statistics, step.rho, &fresh);
         let keep = 1.0 - step.rho;
-        state.spread = keep * keep * state.spread + step.rho * step.rho / batch.len() as f64;
-        self.expand(&mut state.statistics, fresh, step.rho);
+        state.spread = keep * keep * state.spread + step.rho * step.rho / observations;
+        self.expand(&mut state.statistics, &fresh, step.rho);
         self.maximise(&state.pivot, &state.statistics, &mut state.parameters);
     }
 

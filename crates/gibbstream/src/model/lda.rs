@@ -1,21 +1,21 @@
 //! Latent Dirichlet allocation: its statistics, and the parameters that follow from them (algorithms.md 2).
 
-use super::alpha::{AlphaRule, AlphaState, ThetaExpectation};
+use super::alpha::{AlphaRule, AlphaState};
 use super::sticks::Sticks;
-use super::topic_rule::TopicRule;
+use super::topic_rule::{FreshCounts, TopicRule, WeightMap};
+use super::topic_statistics::TopicStatistics;
 use super::topics::{Affine, TopicStats, mix};
 use super::view::{TopicView, weight_and_prior};
-use super::{Batch, Expectation, LatentModel};
+use super::{Batch, LatentModel};
 use crate::averaging::Averaging;
 use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
-use crate::inference::collect::Collector;
-use crate::inference::kept::Kept;
 use crate::large_pages;
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Words whose counts one thread adds up; sums depend on it, but not on the number of threads.
 const WORDS_PER_BLOCK: usize = 256;
@@ -64,31 +64,6 @@ pub struct LdaState {
     pub sticks: Option<Sticks>,
 }
 
-/// Expected statistics of a minibatch: counts for its words only.
-#[derive(Clone, Debug, Default)]
-pub struct TopicExpectation {
-    /// Whether the counts are still in `parts`, one per document: then `counts` and `totals` mean nothing. Most
-    /// updates add the parts to the running statistics word by word, and never hold all sums at once.
-    pub in_parts: bool,
-    /// What was kept of each document.
-    pub parts: Vec<Kept>,
-    /// `words of the minibatch x topics`.
-    pub counts: Vec<f64>,
-    /// Sums of `counts` over words.
-    pub totals: Vec<f64>,
-    /// Statistics of the topic proportions.
-    pub theta: ThetaExpectation,
-}
-
-impl TopicExpectation {
-    /// Fills `counts` and `totals`; `view` is the one that the documents were inferred with.
-    pub fn sum_up(&mut self, view: &TopicView, batch: &Minibatch) {
-        if std::mem::take(&mut self.in_parts) {
-            Collector::new(view, batch, &self.parts).write_all(&mut self.counts, &mut self.totals);
-        }
-    }
-}
-
 /// Frozen parameters, as evaluation, inference on new documents and export use them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topics {
@@ -117,7 +92,7 @@ impl Topics {
     /// The view of these parameters for the words of `batch`.
     pub fn view(&self, batch: &Minibatch, out: &mut TopicView) {
         let words = batch.words();
-        out.refresh(words.len(), &self.alpha, |index, row| {
+        out.refresh(words, &self.alpha, |index, row| {
             row.copy_from_slice(self.row(words[index]));
             weight_and_prior(row, &self.alpha)
         });
@@ -228,6 +203,36 @@ impl Lda {
         Topics { beta, alpha: state.alpha.alpha.clone() }
     }
 
+    /// The fresh counts of all words at once; `map` gives the weights of the state.
+    fn fresh_counts(&self, counts: &TopicStats, alpha: &[f64], fresh: &TopicStatistics) -> FreshCounts {
+        let rows = self.fresh_rows(counts, alpha, fresh);
+        let (words, topics) = (fresh.words(), self.topics);
+        let mut out = FreshCounts {
+            words: words.to_vec(),
+            counts: vec![0.0; words.len() * topics],
+            totals: vec![0.0; topics],
+        };
+        out.counts.par_chunks_exact_mut(topics).enumerate().with_min_len(ROWS_PER_TASK).for_each(
+            |(index, row)| rows.write(index, counts.scaled_row(words[index]), &[], row),
+        );
+        for row in out.counts.chunks_exact(topics) {
+            out.totals.iter_mut().zip(row).for_each(|(total, count)| *total += count);
+        }
+        out
+    }
+
+    /// What writes the fresh counts of a word. Parameters are those of the state at the step that the statistics were
+    /// computed after: what the E-step left to the prior is divided by them.
+    fn fresh_rows<'a>(
+        &self,
+        counts: &TopicStats,
+        alpha: &'a [f64],
+        fresh: &'a TopicStatistics,
+    ) -> FreshRows<'a> {
+        let map = self.rule.weights(counts.scale(), counts.scaled_totals(), self.vocabulary, fresh.at());
+        FreshRows { map, alpha, fresh }
+    }
+
     fn probabilities(&self, state: &LdaState, step: &Step) -> Affine {
         let counts = &state.counts;
         self.rule.probabilities(counts.scale(), counts.scaled_totals(), self.vocabulary, step)
@@ -243,9 +248,39 @@ impl Lda {
     }
 }
 
+/// Words whose fresh counts one thread computes at a time.
+const ROWS_PER_TASK: usize = 64;
+
+/// From statistics to the expected counts per document of each word.
+pub(super) struct FreshRows<'a> {
+    pub(super) map: WeightMap,
+    pub(super) alpha: &'a [f64],
+    pub(super) fresh: &'a TopicStatistics,
+}
+
+impl FreshRows<'_> {
+    /// Writes the expected counts of the word at place `index` of the statistics, whose running counts are `scaled`;
+    /// `next` are those that will be asked for next.
+    pub(super) fn write(&self, index: usize, scaled: &[f64], next: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        let prior = self.fresh.add_row(index, out);
+        self.finish(prior, scaled, next, out);
+    }
+
+    /// Divides what the prior accounts for among topics, and turns sums into means.
+    pub(super) fn finish(&self, prior: f64, scaled: &[f64], next: &[f64], out: &mut [f64]) {
+        let share = self.fresh.share();
+        if prior > 0.0 {
+            self.map.divide(prior, share, scaled, next, self.alpha, out);
+        } else {
+            out.iter_mut().for_each(|count| *count *= share);
+        }
+    }
+}
+
 impl LatentModel for Lda {
     type Batch = Minibatch;
-    type Expectation = TopicExpectation;
+    type Statistics = TopicStatistics;
     type State = LdaState;
     type View = TopicView;
 
@@ -293,63 +328,70 @@ impl LatentModel for Lda {
         &self,
         state: &LdaState,
         at: &Step,
-        pending: Option<&TopicExpectation>,
+        pending: Option<&TopicStatistics>,
         batch: &Minibatch,
         out: &mut TopicView,
     ) {
         let (words, counts) = (batch.words(), &state.counts);
         let Some(fresh) = pending else {
             let map = self.rule.weights(counts.scale(), counts.scaled_totals(), self.vocabulary, at);
-            out.refresh(words.len(), &state.alpha.alpha, |index, row| {
+            out.refresh(words, &state.alpha.alpha, |index, row| {
                 let [this, next] =
                     [index, (index + 1).min(words.len() - 1)].map(|i| counts.scaled_row(words[i]));
                 map.write_and_sum(this, next, &state.alpha.alpha, row)
             });
+            out.set_clock(*at);
             return;
         };
+        let theta = fresh.theta(&state.alpha.alpha);
+        let fresh = self.fresh_counts(counts, &state.alpha.alpha, fresh);
         let rho = at.rho;
         let scale = counts.scale() * (1.0 - rho);
         let totals = counts.scaled_totals().iter().zip(&fresh.totals);
         let totals: Vec<f64> = totals.map(|(total, fresh)| scale * total + rho * fresh).collect();
         let map = self.rule.weights(1.0, &totals, self.vocabulary, at);
         let mut alpha = state.alpha.clone();
-        alpha.absorb(&self.alpha, self.alpha_floor, at, &fresh.theta);
-        out.refresh(words.len(), &alpha.alpha, |index, row| {
+        alpha.absorb(&self.alpha, self.alpha_floor, at, &theta);
+        out.refresh(words, &alpha.alpha, |index, row| {
             let fresh = &fresh.counts[index * self.topics..][..self.topics];
             mix(scale, counts.scaled_row(words[index]), rho, fresh, row);
             map.apply(row);
             weight_and_prior(row, &alpha.alpha)
         });
+        out.set_clock(*at);
     }
 
-    fn complete(&self, fresh: &mut TopicExpectation, view: &TopicView, batch: &Minibatch) {
-        fresh.sum_up(view, batch);
+    fn align<'a>(&self, view: &TopicView, block: &'a Minibatch) -> Result<Cow<'a, Minibatch>> {
+        view.align(block)
     }
 
-    fn absorb(
-        &self,
-        state: &mut LdaState,
-        step: &Step,
-        fresh: &mut TopicExpectation,
-        view: &TopicView,
-        batch: &Minibatch,
-    ) {
-        let whole = !(fresh.in_parts && self.rule.blends() && !self.averaging.is_on());
-        if whole {
-            fresh.sum_up(view, batch);
-        }
-        let (LdaState { counts, alpha, .. }, fresh) = (state, &*fresh);
+    fn complete(&self, statistics: &mut TopicStatistics, view: &TopicView) {
+        let alpha = view.alpha();
+        statistics.complete(alpha, |index, prior, row| {
+            let word = index as u32;
+            let share = prior / (view.prior_mass(word) * view.scale(word));
+            for (k, (count, alpha)) in row.iter_mut().zip(alpha).enumerate() {
+                *count += share * alpha * f64::from(view.relative(word, k));
+            }
+        });
+    }
+
+    fn absorb(&self, state: &mut LdaState, step: &Step, fresh: &TopicStatistics) {
+        let LdaState { counts, alpha, .. } = state;
+        let theta = fresh.theta(&alpha.alpha);
+        let old_alpha = alpha.alpha.clone();
         let move_counts = || {
-            if whole {
-                self.rule.absorb(counts, step, fresh, batch.words(), self.seed);
-            } else {
-                let fresh = Collector::new(view, batch, &fresh.parts);
-                counts.blend_rows(step.rho, batch.words(), |word, weight, space, rows, totals| {
-                    fresh.add(word, weight, space, rows, totals);
+            if self.rule.blends() && !self.averaging.is_on() {
+                let rows = self.fresh_rows(counts, &old_alpha, fresh);
+                counts.blend_rows(step.rho, fresh.words(), |index, row, next, out| {
+                    rows.write(index, row, next, out);
                 });
+            } else {
+                let fresh = self.fresh_counts(counts, &old_alpha, fresh);
+                self.rule.absorb(counts, step, &fresh, self.seed);
             }
         };
-        rayon::join(move_counts, || alpha.absorb(&self.alpha, self.alpha_floor, step, &fresh.theta));
+        rayon::join(move_counts, || alpha.absorb(&self.alpha, self.alpha_floor, step, &theta));
     }
 
     fn remember(&self, state: &mut LdaState, step: &Step) {
@@ -370,46 +412,5 @@ impl Batch for Minibatch {
 
     fn cost(&self, index: usize) -> u64 {
         self.tokens_of(index)
-    }
-}
-
-impl Expectation for TopicExpectation {
-    fn clear_like(&mut self, other: &Self) {
-        for (mine, theirs) in [
-            (&mut self.counts, &other.counts),
-            (&mut self.totals, &other.totals),
-            (&mut self.theta.log_theta, &other.theta.log_theta),
-            (&mut self.theta.usage, &other.theta.usage),
-        ] {
-            mine.clear();
-            mine.resize(theirs.len(), 0.0);
-        }
-        self.theta.length = 0.0;
-    }
-
-    fn add(&mut self, weight: f64, other: &Self) {
-        for (mine, theirs) in [
-            (&mut self.counts, &other.counts),
-            (&mut self.totals, &other.totals),
-            (&mut self.theta.log_theta, &other.theta.log_theta),
-            (&mut self.theta.usage, &other.theta.usage),
-        ] {
-            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += weight * theirs);
-        }
-        self.theta.length += weight * other.theta.length;
-    }
-
-    fn not_finite(&self) -> Option<&'static str> {
-        let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
-        // The totals are sums of all counts, so they tell about every one of them.
-        let counts =
-            if self.in_parts { self.parts.iter().all(Kept::is_finite) } else { finite(&self.totals) };
-        if !counts {
-            Some("the expected counts of words in topics")
-        } else if !finite(&self.theta.log_theta) {
-            Some("the mean of log theta")
-        } else {
-            None
-        }
     }
 }

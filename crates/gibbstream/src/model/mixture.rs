@@ -4,24 +4,29 @@
 //! what `T` is and which `theta` follows from it (algorithms.md 9.1).
 
 use super::observations::Observations;
-use super::{Batch, Expectation, LatentModel, split};
+use super::{Batch, LatentModel, Statistics, Sums, split};
 use crate::error::{Error, Result};
 use crate::inference::exact::Tractable;
 use crate::math::log_sum_exp;
 use crate::random::{Purpose, Seed};
 use crate::schedule::Step;
 use rayon::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt::Debug;
 
 /// An exponential family of distributions of one observation, from which the components are taken.
 ///
 /// Parameters and statistics of a component are rows of numbers whose meaning only the family knows. Sums are
 /// of the values minus a fixed `pivot`, if the family chooses to centre them.
-pub trait Family: Clone + Debug + Default + PartialEq + Send + Sync {
+pub trait Family:
+    Clone + Debug + Default + PartialEq + Send + Sync + Serialize + DeserializeOwned
+{
     /// Observations.
     type Batch: Batch + AsRef<Observations>;
     /// A component ready to be evaluated many times.
-    type Density: Clone + Debug + Default + Send + Sync;
+    type Density: Clone + Debug + Default + Send + Sync + Serialize + DeserializeOwned;
 
     /// Refuses settings that make no sense.
     fn validate(&self) -> Result<()>;
@@ -50,6 +55,9 @@ pub trait Family: Clone + Debug + Default + PartialEq + Send + Sync {
 
     /// Makes a component ready.
     fn prepare(&self, dimension: usize, parameters: &[f64], out: &mut Self::Density);
+
+    /// Whether a component that was read from bytes has the right size.
+    fn fits(&self, dimension: usize, density: &Self::Density) -> bool;
 
     /// Logarithm of the density of `x`, up to [`Self::log_base`].
     fn log_density(&self, density: &Self::Density, x: &[f64]) -> f64;
@@ -116,7 +124,8 @@ pub struct MixtureState {
 }
 
 /// The mixture as the E-step reads it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct MixtureView<F: Family> {
     family: F,
     pivot: Vec<f64>,
@@ -264,6 +273,13 @@ impl<F: Family> Mixture<F> {
         }
     }
 
+    /// Means over a minibatch.
+    fn means(&self, fresh: &Sums) -> MixtureExpectation {
+        let mut mass = fresh.mean();
+        let sums = mass.split_off(self.components);
+        MixtureExpectation { mass, sums }
+    }
+
     /// The M-step after `updates` minibatches.
     fn update(
         &self,
@@ -280,7 +296,7 @@ impl<F: Family> Mixture<F> {
 
 impl<F: Family> LatentModel for Mixture<F> {
     type Batch = F::Batch;
-    type Expectation = MixtureExpectation;
+    type Statistics = Sums;
     type State = MixtureState;
     type View = MixtureView<F>;
 
@@ -330,7 +346,7 @@ impl<F: Family> LatentModel for Mixture<F> {
         &self,
         state: &MixtureState,
         at: &Step,
-        pending: Option<&MixtureExpectation>,
+        pending: Option<&Sums>,
         batch: &F::Batch,
         out: &mut MixtureView<F>,
     ) {
@@ -339,21 +355,26 @@ impl<F: Family> LatentModel for Mixture<F> {
             return self.fill(&state.pivot, &state.parameters, out);
         };
         let mut statistics = state.statistics.clone();
-        statistics.blend(at.rho, fresh);
+        statistics.blend(at.rho, &self.means(fresh));
         let mut parameters = state.parameters.clone();
         self.update(state.updates + 1, &state.pivot, &statistics, &mut parameters);
         self.fill(&state.pivot, &parameters, out);
     }
 
-    fn absorb(
-        &self,
-        state: &mut MixtureState,
-        step: &Step,
-        fresh: &mut MixtureExpectation,
-        _: &Self::View,
-        _: &F::Batch,
-    ) {
-        state.statistics.blend(step.rho, fresh);
+    fn align<'a>(&self, view: &MixtureView<F>, block: &'a F::Batch) -> Result<Cow<'a, F::Batch>> {
+        block.as_ref().check_dimension(self.dimension)?;
+        if view.log_weights.len() == self.components
+            && view.densities.len() == self.components
+            && view.pivot.len() == self.dimension
+            && view.densities.iter().all(|density| self.family.fits(self.dimension, density))
+        {
+            return Ok(Cow::Borrowed(block));
+        }
+        Err(Error::setting("view", "it belongs to another model", "use a view of this model"))
+    }
+
+    fn absorb(&self, state: &mut MixtureState, step: &Step, fresh: &Sums) {
+        state.statistics.blend(step.rho, &self.means(fresh));
         state.updates += 1;
         self.update(state.updates, &state.pivot, &state.statistics, &mut state.parameters);
     }
@@ -377,69 +398,45 @@ impl<F: Family> Tractable for Mixture<F> {
         view.responsibilities(batch.as_ref().row(index), out);
     }
 
-    fn expect(
-        view: &MixtureView<F>,
-        batch: &F::Batch,
-        posteriors: &[Vec<f64>],
-        out: &mut MixtureExpectation,
-    ) {
+    /// For each component its responsibility, then for each its responsibility times `T(x)`.
+    fn collect(view: &MixtureView<F>, batch: &F::Batch, posteriors: &[Vec<f64>], out: &mut Sums) {
         let observations = batch.as_ref();
         let (components, width) = (view.densities.len(), view.family.statistics(observations.dimension()));
-        out.mass.clear();
-        out.mass.resize(components, 0.0);
-        out.sums.clear();
-        out.sums.resize(components * width, 0.0);
-        let number = posteriors.len().max(1) as f64;
-        // Threads share out components, so that every number is summed in the order of observations.
-        out.mass.par_iter_mut().zip(out.sums.par_chunks_exact_mut(width)).enumerate().for_each(
-            |(k, (mass, sums))| {
-                for (x, posterior) in observations.rows().zip(posteriors) {
-                    let share = posterior[k];
+        let sum = |start: usize| {
+            let mut sums = Sums::new(components * (1 + width));
+            let mut space = vec![0.0; width];
+            let end = (start + OBSERVATIONS_PER_TASK).min(posteriors.len());
+            for (index, posterior) in (start..end).zip(&posteriors[start..end]) {
+                sums.add_at(0, posterior);
+                for (k, &share) in posterior.iter().enumerate() {
                     // Not `> 0.0`, which would hide a NaN.
                     if share != 0.0 {
-                        *mass += share;
-                        view.family.accumulate(&view.pivot, x, share, sums);
+                        space.fill(0.0);
+                        view.family.accumulate(&view.pivot, observations.row(index), share, &mut space);
+                        sums.add_at(components + k * width, &space);
                     }
                 }
-                *mass /= number;
-                for sum in sums {
-                    *sum /= number;
-                }
-            },
-        );
+            }
+            sums.count((end - start) as u64);
+            sums
+        };
+        let starts: Vec<usize> = (0..posteriors.len()).step_by(OBSERVATIONS_PER_TASK).collect();
+        let parts: Vec<Sums> = starts.into_par_iter().map(sum).collect();
+        out.reset(components * (1 + width));
+        for part in &parts {
+            out.merge(part).expect("parts of one minibatch belong together");
+        }
     }
 }
+
+/// Observations whose statistics one thread adds up; does not change a result.
+const OBSERVATIONS_PER_TASK: usize = 64;
 
 impl MixtureExpectation {
     /// `self <- (1 - rho) self + rho fresh`.
     fn blend(&mut self, rho: f64, fresh: &Self) {
         for (old, new) in [(&mut self.mass, &fresh.mass), (&mut self.sums, &fresh.sums)] {
             old.iter_mut().zip(new).for_each(|(old, new)| *old = (1.0 - rho) * *old + rho * new);
-        }
-    }
-}
-
-impl Expectation for MixtureExpectation {
-    fn clear_like(&mut self, other: &Self) {
-        for (mine, theirs) in [(&mut self.mass, &other.mass), (&mut self.sums, &other.sums)] {
-            mine.clear();
-            mine.resize(theirs.len(), 0.0);
-        }
-    }
-
-    fn add(&mut self, weight: f64, other: &Self) {
-        for (mine, theirs) in [(&mut self.mass, &other.mass), (&mut self.sums, &other.sums)] {
-            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += weight * theirs);
-        }
-    }
-
-    fn not_finite(&self) -> Option<&'static str> {
-        if !self.mass.iter().all(|value| value.is_finite()) {
-            Some("the mean responsibility of a component")
-        } else if !self.sums.iter().all(|value| value.is_finite()) {
-            Some("the weighted sum of the observations of a component")
-        } else {
-            None
         }
     }
 }

@@ -4,7 +4,14 @@
 //! to hold the running mean `s` of the expected statistics, how a minibatch moves it, and which parameters
 //! `eta*(s)` follow from it (algorithms.md 1).
 
+// Statistics that are lists of numbers.
+mod sums;
+
+pub use sums::Sums;
+
 // Topic models.
+pub mod topic_statistics;
+
 pub mod topics;
 
 pub mod topic_rule;
@@ -18,6 +25,8 @@ pub mod lda;
 pub mod sticks;
 
 pub mod births;
+
+mod candidates;
 
 mod evidence;
 
@@ -47,12 +56,15 @@ pub mod ica;
 
 mod split;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::random::Seed;
 use crate::schedule::Step;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 
 /// A finite group of observations that is read once.
-pub trait Batch: Sync {
+pub trait Batch: Clone + Sync {
     /// Number of observations.
     fn len(&self) -> usize;
     /// True if there is no observation.
@@ -73,30 +85,32 @@ pub trait Batch: Sync {
     }
 }
 
-/// Expected sufficient statistics of one minibatch, for as much of the model as the minibatch touches.
-pub trait Expectation: Default + Send + Sync {
-    /// Becomes zero, shaped like `other`.
-    fn clear_like(&mut self, other: &Self);
-    /// `self += weight * other`; both belong to the same minibatch.
-    fn add(&mut self, weight: f64, other: &Self);
-    /// The name of a statistic that is not finite, if there is one.
-    fn not_finite(&self) -> Option<&'static str>;
+/// Expected sufficient statistics of some observations. A value: it owns everything that is needed to absorb it, and
+/// can be sent elsewhere as bytes.
+///
+/// What must hold, and is checked by [`crate::conformance`]:
+/// * `merge` is associative and commutative to the last bit, so threads, blocks, retries and machines may add up in
+///   any order. Sums of floating-point numbers are not; [`Sums`] are, and integers are.
+/// * The statistics of a minibatch are those of its blocks, merged, because random streams belong to observations.
+/// * What is read back from bytes equals what was written.
+pub trait Statistics: Clone + Default + Send + Sync + Serialize + DeserializeOwned {
+    /// Adds the statistics of other observations, computed with the same view. Refuses those of another view.
+    fn merge(&mut self, other: &Self) -> Result<()>;
+
+    /// Adds the statistics of one more pass over the same observations: boosted inference averages over passes.
+    fn merge_pass(&mut self, other: &Self);
+
+    /// Number of observations, the only denominator.
+    fn weight(&self) -> u64;
+
+    /// Refuses numbers that cannot be right, by the name of the statistic.
+    fn check(&self) -> Result<(), &'static str>;
 }
 
-/// For models whose statistics are a list of numbers.
-impl Expectation for Vec<f64> {
-    fn clear_like(&mut self, other: &Self) {
-        self.clear();
-        self.resize(other.len(), 0.0);
-    }
-
-    fn add(&mut self, weight: f64, other: &Self) {
-        self.iter_mut().zip(other).for_each(|(mine, theirs)| *mine += weight * theirs);
-    }
-
-    fn not_finite(&self) -> Option<&'static str> {
-        (!self.iter().all(|value| value.is_finite())).then_some("an expected statistic")
-    }
+/// Statistics that cannot be merged.
+pub(crate) fn mismatch(problem: &str) -> Error {
+    let advice = "merge statistics that were computed with one and the same view, each observation once";
+    Error::setting("statistics", format!("they do not belong together: {problem}"), advice)
 }
 
 /// `(1 - rho) old + rho fresh`, for statistics that are lists.
@@ -105,15 +119,20 @@ pub fn blended(old: &[f64], rho: f64, fresh: &[f64]) -> Vec<f64> {
 }
 
 /// A model that can be learnt by online EM.
+///
+/// The driver ([`crate::online::Online`]) calls, for every minibatch: `check`; `initial` once; `view`; then local
+/// inference, which reads nothing but the view; `absorb`; and `remember` if parameters are averaged. A view may be sent
+/// to other processes as bytes, local inference may run there on blocks of the minibatch, and their statistics may
+/// come back in any order.
 pub trait LatentModel: Send + Sync {
     /// Observations.
     type Batch: Batch;
-    /// `E[S(x, h) | x, eta]`, a mean over the minibatch.
-    type Expectation: Expectation;
+    /// `E[S(x, h) | x, eta]`, summed over observations.
+    type Statistics: Statistics;
     /// The running statistics `s` together with `eta*(s)`, and the mean of the parameters if one is kept.
     type State: Clone + Send + Sync;
     /// The parameters as local inference reads them, for one minibatch.
-    type View: Default + Send + Sync;
+    type View: Default + Send + Sync + Serialize + DeserializeOwned;
 
     /// Refuses a minibatch that does not fit the model, before anything is changed.
     fn check(&self, _batch: &Self::Batch) -> Result<()> {
@@ -124,30 +143,28 @@ pub trait LatentModel: Send + Sync {
     fn initial(&self, first: &Self::Batch, seed: Seed) -> Self::State;
 
     /// Parameters for `batch` after the step `at`. With `pending`, `at` is a step yet to be taken, and the
-    /// parameters are those as if it had been taken with that expectation: boosted inference asks for this.
+    /// parameters are those as if it had been taken with those statistics: boosted inference asks for this.
     fn view(
         &self,
         state: &Self::State,
         at: &Step,
-        pending: Option<&Self::Expectation>,
+        pending: Option<&Self::Statistics>,
         batch: &Self::Batch,
         out: &mut Self::View,
     );
 
-    /// Sums up what inference has left in parts, so that the expectation can be looked at without the `view` that it
-    /// was computed with.
-    fn complete(&self, _fresh: &mut Self::Expectation, _view: &Self::View, _batch: &Self::Batch) {}
+    /// A block of observations as local inference with this view reads it. Refuses what the view does not cover, and a
+    /// view that cannot be right.
+    fn align<'a>(&self, _view: &Self::View, block: &'a Self::Batch) -> Result<Cow<'a, Self::Batch>> {
+        Ok(Cow::Borrowed(block))
+    }
 
-    /// `s <- (1 - rho) s + rho fresh`, then `eta <- eta*(s)`: one step of online EM. `view` is the one that `fresh` was
-    /// computed with.
-    fn absorb(
-        &self,
-        state: &mut Self::State,
-        step: &Step,
-        fresh: &mut Self::Expectation,
-        view: &Self::View,
-        batch: &Self::Batch,
-    );
+    /// Makes statistics independent of the parameters that they were computed with, where they are not: boosted
+    /// inference changes its view after every pass.
+    fn complete(&self, _statistics: &mut Self::Statistics, _view: &Self::View) {}
+
+    /// `s <- (1 - rho) s + rho mean`, then `eta <- eta*(s)`: one step of online EM.
+    fn absorb(&self, state: &mut Self::State, step: &Step, statistics: &Self::Statistics);
 
     /// Takes the parameters after `step` into the mean that is reported in the end.
     fn remember(&self, state: &mut Self::State, step: &Step);

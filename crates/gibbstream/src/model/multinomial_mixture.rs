@@ -4,9 +4,11 @@ use super::mixture::{Family, Mixture, MixtureParameters};
 use super::observations::Counts;
 use crate::error::{Error, Result};
 use crate::math::ln_gamma;
+use serde::{Deserialize, Serialize};
 
 /// Counts of categories, given their total. The parameters of a component are the probabilities of the categories.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Multinomial {
     /// This share of every component is spread evenly over all categories, so that none is impossible. The M-step is the
     /// exact one for the counts and then mixed, as it is for topics.
@@ -30,7 +32,7 @@ impl MultinomialMixture {
 }
 
 /// Logarithms of the probabilities.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MultinomialDensity(Vec<f64>);
 
 impl Family for Multinomial {
@@ -67,6 +69,10 @@ impl Family for Multinomial {
     fn prepare(&self, _dimension: usize, parameters: &[f64], out: &mut MultinomialDensity) {
         out.0.clear();
         out.0.extend(parameters.iter().map(|&share| libm::log(share)));
+    }
+
+    fn fits(&self, dimension: usize, density: &MultinomialDensity) -> bool {
+        density.0.len() == dimension
     }
 
     fn log_density(&self, density: &MultinomialDensity, x: &[f64]) -> f64 {

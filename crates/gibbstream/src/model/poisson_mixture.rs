@@ -4,9 +4,11 @@ use super::mixture::{Family, Mixture, MixtureParameters};
 use super::observations::Counts;
 use crate::error::{Error, Result};
 use crate::math::ln_gamma;
+use serde::{Deserialize, Serialize};
 
 /// Independent Poisson counts. The parameters of a component are its rates.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Poisson {
     /// No rate is smaller, so that no count is impossible. The M-step is the exact one under this constraint.
     pub floor: f64,
@@ -29,7 +31,7 @@ impl PoissonMixture {
 }
 
 /// Logarithms of the rates, and their sum.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct PoissonDensity {
     log_rates: Vec<f64>,
     total: f64,
@@ -62,6 +64,10 @@ impl Family for Poisson {
         out.log_rates.clear();
         out.log_rates.extend(parameters.iter().map(|&rate| libm::log(rate)));
         out.total = parameters.iter().sum();
+    }
+
+    fn fits(&self, dimension: usize, density: &PoissonDensity) -> bool {
+        density.log_rates.len() == dimension
     }
 
     fn log_density(&self, density: &PoissonDensity, x: &[f64]) -> f64 {

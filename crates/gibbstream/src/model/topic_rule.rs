@@ -1,7 +1,6 @@
 //! What topics follow from the running counts: maximum likelihood, the posterior of a Dirichlet prior, or a
 //! Langevin move. All three hold the same statistics; they differ in the map from them to probabilities.
 
-use super::lda::TopicExpectation;
 use super::topics::{Affine, TopicStats};
 use super::view::weight_and_prior;
 use crate::error::{Error, Result};
@@ -63,6 +62,17 @@ impl Population {
     }
 }
 
+/// Expected counts of a minibatch per document, for its words only.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FreshCounts {
+    /// The words, ascending.
+    pub words: Vec<u32>,
+    /// `words x topics`.
+    pub counts: Vec<f64>,
+    /// Sums of `counts` over words.
+    pub totals: Vec<f64>,
+}
+
 /// A topic with no more tokens than this has none: its counts have no digits left to divide by.
 const NO_TOKENS: f64 = 1e-290;
 
@@ -97,6 +107,35 @@ impl WeightMap {
             row.copy_from_slice(scaled);
             self.apply(row);
             weight_and_prior(row, alpha)
+        }
+    }
+
+    /// Divides `tokens` among topics in proportion to their weights times `alpha`, adds them to `out`, and multiplies by
+    /// `share`. The row `next` will be asked for next.
+    pub(crate) fn divide(
+        &self,
+        tokens: f64,
+        share: f64,
+        scaled: &[f64],
+        next: &[f64],
+        alpha: &[f64],
+        out: &mut [f64],
+    ) {
+        if let Self::Affine(affine) = self {
+            let prior = affine.prior_mass(scaled, next, alpha);
+            if prior > 0.0 {
+                return affine.divide(tokens / prior, share, scaled, alpha, out);
+            }
+        }
+        let mut weights = scaled.to_vec();
+        self.apply(&mut weights);
+        let (_, mut prior) = weight_and_prior(&weights, alpha);
+        if prior <= 0.0 {
+            weights.fill(1.0); // the word says nothing about topics
+            prior = alpha.iter().sum();
+        }
+        for ((count, weight), alpha) in out.iter_mut().zip(&weights).zip(alpha) {
+            *count = (*count + tokens / prior * alpha * weight) * share;
         }
     }
 
@@ -200,15 +239,14 @@ impl TopicRule {
         &self,
         counts: &mut TopicStats,
         step: &Step,
-        fresh: &TopicExpectation,
-        words: &[u32],
+        fresh: &FreshCounts,
         seed: Seed,
     ) {
         match *self {
             Self::Langevin { prior, population } => {
-                langevin_move(counts, step, fresh, words, prior, population.documents(step), seed);
+                langevin_move(counts, step, fresh, prior, population.documents(step), seed);
             }
-            _ => counts.blend(step.rho, words, &fresh.counts, &fresh.totals),
+            _ => counts.blend(step.rho, &fresh.words, &fresh.counts, &fresh.totals),
         }
     }
 
@@ -286,8 +324,7 @@ fn with_prior(prior: f64, total: f64, words: usize) -> (f64, f64) {
 fn langevin_move(
     theta: &mut TopicStats,
     step: &Step,
-    fresh: &TopicExpectation,
-    words: &[u32],
+    fresh: &FreshCounts,
     prior: f64,
     documents: f64,
     seed: Seed,
@@ -298,7 +335,7 @@ fn langevin_move(
     let epsilon = step.rho;
     theta.change(|word, row| {
         let mut random = seed.stream(Purpose::Langevin, [step.update, u64::from(word)]);
-        let counts = words.binary_search(&word).ok().map(|index| &fresh.counts[index * topics..][..topics]);
+        let counts = fresh.words.binary_search(&word).ok().map(|index| &fresh.counts[index * topics..][..topics]);
         for (k, theta) in row.iter_mut().enumerate() {
             let phi = *theta / (totals[k] * scale);
             let drift =

@@ -91,6 +91,52 @@ impl Affine {
         })
     }
 
+    /// The sum over topics of `alpha_k` times the probability. The row `next` will be asked for next.
+    pub(crate) fn prior_mass(&self, scaled: &[f64], next: &[f64], alpha: &[f64]) -> f64 {
+        vectorised!((
+            scaled: &[f64] = scaled,
+            next: &[f64] = next,
+            factors: &[f64] = &self.factors,
+            offsets: &[f64] = &self.offsets,
+            alpha: &[f64] = alpha,
+        ) -> f64 {
+            next.as_chunks::<LANES>().0.iter().for_each(prefetch);
+            let mut sums = [0.0; LANES];
+            let (scaled_lanes, scaled_rest) = scaled.as_chunks::<LANES>();
+            let (factor_lanes, factor_rest) = factors.as_chunks::<LANES>();
+            let (offset_lanes, offset_rest) = offsets.as_chunks::<LANES>();
+            let (alpha_lanes, alpha_rest) = alpha.as_chunks::<LANES>();
+            let maps = factor_lanes.iter().zip(offset_lanes).zip(alpha_lanes);
+            for (scaled, ((factor, offset), alpha)) in scaled_lanes.iter().zip(maps) {
+                for lane in 0..LANES {
+                    sums[lane] += (scaled[lane] * factor[lane] + offset[lane]) * alpha[lane];
+                }
+            }
+            for (lane, scaled) in scaled_rest.iter().enumerate() {
+                sums[lane] += (scaled * factor_rest[lane] + offset_rest[lane]) * alpha_rest[lane];
+            }
+            add_lanes(sums)
+        })
+    }
+
+    /// `out_k = (out_k + ratio alpha_k p_k) share`, where `p_k` are the probabilities.
+    pub(crate) fn divide(&self, ratio: f64, share: f64, scaled: &[f64], alpha: &[f64], out: &mut [f64]) {
+        vectorised!((
+            ratio: f64 = ratio,
+            share: f64 = share,
+            scaled: &[f64] = scaled,
+            factors: &[f64] = &self.factors,
+            offsets: &[f64] = &self.offsets,
+            alpha: &[f64] = alpha,
+            out: &mut [f64] = out,
+        ) -> () {
+            let maps = factors.iter().zip(offsets).zip(alpha);
+            for ((out, scaled), ((factor, offset), alpha)) in out.iter_mut().zip(scaled).zip(maps) {
+                *out = (*out + ratio * alpha * (scaled * factor + offset)) * share;
+            }
+        });
+    }
+
     /// Turns a row of scaled counts into probabilities.
     pub fn apply_in_place(&self, row: &mut [f64]) {
         vectorised!((row: &mut [f64] = row, factors: &[f64] = &self.factors, offsets: &[f64] = &self.offsets) -> () {
@@ -199,14 +245,21 @@ impl TopicStats {
         self.add_totals(weight, fresh_totals);
     }
 
-    /// The same for statistics that are not averaged, whose rows come one by one: `add(index, weight, space, rows,
-    /// totals)` adds `weight` times the fresh row of the word at that place of `words` to its row, and the fresh row
-    /// to the totals; it may use `space` for one number per topic.
-    pub fn blend_rows(&mut self, rho: f64, words: &[u32], add: impl AddRow) {
+    /// The same for statistics that are not averaged, whose rows come one by one: `fresh(index, row, next, out)` writes
+    /// the fresh row of the word at that place of `words`, given its row as it was, and the one that will be asked for
+    /// next.
+    pub fn blend_rows(&mut self, rho: f64, words: &[u32], fresh: impl FreshRow) {
         debug_assert!(self.average.is_none());
-        self.fade(rho, words);
-        let weight = rho / self.scale;
-        let totals = add_each(self.topics, words, 0, 0, weight, &add, &mut self.scaled);
+        let replace = rho >= 1.0;
+        if !replace {
+            self.fade(rho, words);
+        }
+        let weight = if replace { 1.0 } else { rho / self.scale };
+        let blending = Blending { topics: self.topics, weight, replace, fresh: &fresh };
+        let totals = blending.rows(words, 0, 0, &mut self.scaled);
+        if replace {
+            self.keep_only(words);
+        }
         self.add_totals(weight, &totals);
     }
 
@@ -317,6 +370,21 @@ impl TopicStats {
         self.touched = Some(words.to_vec());
     }
 
+    /// All counts but those of `words`, which have just been replaced, become zero.
+    fn keep_only(&mut self, words: &[u32]) {
+        let previous = self.touched.take().unwrap_or_else(|| (0..self.words() as u32).collect());
+        let mut kept = words.iter().peekable();
+        for word in previous {
+            while kept.next_if(|&&other| other < word).is_some() {}
+            if kept.peek() != Some(&&word) {
+                self.scaled[word as usize * self.topics..][..self.topics].fill(0.0);
+            }
+        }
+        self.totals.fill(0.0);
+        self.scale = 1.0;
+        self.touched = Some(words.to_vec());
+    }
+
     /// Writes the lazy scale out into the numbers.
     fn rebase(&mut self) {
         for word in 0..self.words() as u32 {
@@ -398,49 +466,61 @@ fn add_rows(
     }
 }
 
-/// The row to add to, and the one that comes after it.
-pub struct TwoRows<'a> {
-    pub(crate) this: &'a mut [f64],
-    pub(crate) next: &'a [f64],
+/// What writes one fresh row, see [`TopicStats::blend_rows`].
+pub trait FreshRow: Fn(usize, &[f64], &[f64], &mut [f64]) + Sync {}
+impl<F: Fn(usize, &[f64], &[f64], &mut [f64]) + Sync> FreshRow for F {}
+
+/// How rows are blended.
+struct Blending<'a, F> {
+    topics: usize,
+    weight: f64,
+    replace: bool,
+    fresh: &'a F,
 }
 
-/// What adds one row, see [`TopicStats::blend_rows`].
-pub trait AddRow: Fn(usize, f64, &mut [f64], TwoRows<'_>, &mut [f64]) + Sync {}
-impl<F: Fn(usize, f64, &mut [f64], TwoRows<'_>, &mut [f64]) + Sync> AddRow for F {}
+impl<F: FreshRow> Blending<'_, F> {
+    /// Blends the rows of `words`, from place `first` of all words on; `scaled` begins at row `base`. Returns the column
+    /// sums of the fresh rows, added up in an order that depends on the number of words alone.
+    fn rows(&self, words: &[u32], first: usize, base: usize, scaled: &mut [f64]) -> Vec<f64> {
+        if words.len() > ROWS_PER_TASK {
+            let half = words.len() / 2;
+            let (left, right) = words.split_at(half);
+            let middle = right[0] as usize;
+            let (scaled_left, scaled_right) = scaled.split_at_mut((middle - base) * self.topics);
+            let (mut totals, others) = rayon::join(
+                || self.rows(left, first, base, scaled_left),
+                || self.rows(right, first + half, middle, scaled_right),
+            );
+            totals.iter_mut().zip(others).for_each(|(total, other)| *total += other);
+            return totals;
+        }
+        let (mut space, mut totals) = (vec![0.0; self.topics], vec![0.0; self.topics]);
+        let place = |word: u32| (word as usize - base) * self.topics;
+        for (i, &word) in words.iter().enumerate() {
+            let next = words.get(i + 1).map_or(&[][..], |&next| &scaled[place(next)..][..self.topics]);
+            (self.fresh)(first + i, &scaled[place(word)..][..self.topics], next, &mut space);
+            let row = &mut scaled[place(word)..][..self.topics];
+            if self.replace {
+                row.fill(0.0);
+            }
+            add_row_and_totals(row, self.weight, &space, &mut totals);
+        }
+        totals
+    }
+}
 
-/// The same for rows that `add` adds, from place `first` of all words on. Returns their column sums, added up in an
-/// order that depends on the number of words alone.
-fn add_each(
-    topics: usize,
-    words: &[u32],
-    first: usize,
-    base: usize,
-    weight: f64,
-    add: &impl AddRow,
-    scaled: &mut [f64],
-) -> Vec<f64> {
-    if words.len() > ROWS_PER_TASK {
-        let half = words.len() / 2;
-        let (left, right) = words.split_at(half);
-        let middle = right[0] as usize;
-        let (scaled_left, scaled_right) = scaled.split_at_mut((middle - base) * topics);
-        let (mut totals, others) = rayon::join(
-            || add_each(topics, left, first, base, weight, add, scaled_left),
-            || add_each(topics, right, first + half, middle, weight, add, scaled_right),
-        );
-        totals.iter_mut().zip(others).for_each(|(total, other)| *total += other);
-        return totals;
-    }
-    let (mut space, mut totals) = (vec![0.0; topics], vec![0.0; topics]);
-    let place = |word: u32| (word as usize - base) * topics;
-    for (i, &word) in words.iter().enumerate() {
-        let (before, after) = scaled.split_at_mut(place(word) + topics);
-        let this = &mut before[place(word)..];
-        let next =
-            words.get(i + 1).map_or(&[][..], |&next| &after[place(next) - place(word) - topics..][..topics]);
-        add(first + i, weight, &mut space, TwoRows { this, next }, &mut totals);
-    }
-    totals
+fn add_row_and_totals(scaled: &mut [f64], weight: f64, fresh: &[f64], totals: &mut [f64]) {
+    vectorised!((
+        scaled: &mut [f64] = scaled,
+        weight: f64 = weight,
+        fresh: &[f64] = fresh,
+        totals: &mut [f64] = totals,
+    ) -> () {
+        for ((scaled, fresh), total) in scaled.iter_mut().zip(fresh).zip(totals) {
+            *total += fresh;
+            *scaled += weight * fresh;
+        }
+    });
 }
 
 fn add_row(scaled: &mut [f64], weight: f64, fresh: &[f64]) {

@@ -7,9 +7,15 @@
 use crate::lanes::{Block, Found, Lanes, Sums, WIDTH};
 use crate::large_pages;
 use crate::math::{LANES, add_lanes};
-use crate::model::topics::TwoRows;
+use crate::corpus::{Entry, Minibatch};
+use crate::error::Result;
+use crate::inference::document_stats::DocumentStats;
+use crate::model::evidence;
+use crate::schedule::Step;
 use crate::vectorised::{prefetch, vectorised};
 use rayon::prelude::*;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 
 /// Blocks per group: a draw from a whole row first finds the group of topics, then the topic.
 const GROUP: usize = 4;
@@ -22,6 +28,10 @@ const LARGEST_RELATIVE: f64 = 1e30;
 #[derive(Clone, Debug, Default)]
 pub struct TopicView {
     topics: usize,
+    /// The words that it has rows for, ascending.
+    words: Vec<u32>,
+    /// The step after which the parameters were what they are here.
+    at: Step,
     alpha: Vec<f64>,
     alpha_blocks: Vec<Block>,
     alpha_sum: f64,
@@ -36,6 +46,8 @@ pub struct TopicView {
     open: bool,
     /// Concentration of the sticks that such topics are broken from.
     stick_concentration: f64,
+    /// The weight of each topic when evidence for it is measured; nothing where it is not.
+    trial_alpha: Vec<f64>,
     /// How many tokens the weights of each column are worth, where they have a distribution.
     strengths: Vec<f64>,
 }
@@ -67,25 +79,23 @@ impl TopicView {
         Self { rows: Rows::Relative(Vec::new()), ..Self::default() }
     }
 
-    /// Recomputes everything for `words` words. `fill(index, row)` writes the weights of one and returns their sum,
-    /// and the sum of their products with alpha, as [`weight_and_prior`] does.
+    /// Recomputes everything for these words, which are ascending. `fill(index, row)` writes the weights of one and
+    /// returns their sum, and the sum of their products with alpha, as [`weight_and_prior`] does.
     pub fn refresh(
         &mut self,
-        words: usize,
+        words: &[u32],
         alpha: &[f64],
         fill: impl Fn(usize, &mut [f64]) -> (f64, f64) + Sync,
     ) {
         let topics = alpha.len();
+        self.words.clear();
+        self.words.extend_from_slice(words);
+        self.at = Step::default();
+        let words = words.len();
         let (blocks, groups) = (topics.div_ceil(WIDTH), groups(topics));
-        self.topics = topics;
         self.open = false;
-        self.alpha.clear();
-        self.alpha.extend_from_slice(alpha);
-        self.alpha_sum = alpha.iter().sum();
-        self.alpha_blocks.clear();
-        self.alpha_blocks.resize(blocks, [0.0; WIDTH]);
-        let alpha_blocks = &mut self.alpha_blocks;
-        alpha_blocks.as_flattened_mut().iter_mut().zip(alpha).for_each(|(out, &alpha)| *out = alpha as f32);
+        self.trial_alpha.clear();
+        self.set_alpha(alpha);
         self.masses.resize(words, Mass::default());
         self.weight_sums.resize(words * groups, 0.0);
         self.prior_sums.resize(words * groups, 0.0);
@@ -111,12 +121,61 @@ impl TopicView {
         };
     }
 
+    fn set_alpha(&mut self, alpha: &[f64]) {
+        self.topics = alpha.len();
+        self.alpha.clear();
+        self.alpha.extend_from_slice(alpha);
+        self.alpha_sum = alpha.iter().sum();
+        self.alpha_blocks.clear();
+        self.alpha_blocks.resize(alpha.len().div_ceil(WIDTH), [0.0; WIDTH]);
+        let blocks = &mut self.alpha_blocks;
+        blocks.as_flattened_mut().iter_mut().zip(alpha).for_each(|(out, &alpha)| *out = alpha as f32);
+    }
+
     /// Declares that the last column stands for all topics that have not been met yet: the next of them has the
     /// fraction Beta(1, `concentration`) of what is left of it. Documents number theirs from [`Self::known_topics`]
     /// on, and to every one belong the weights of that column.
     pub fn open(&mut self, concentration: f64) {
         self.open = true;
         self.stick_concentration = concentration;
+    }
+
+    /// Asks for evidence for each known topic, and gives the weight that it has when that is measured.
+    pub fn measure_evidence(&mut self, trial_alpha: Vec<f64>) {
+        self.trial_alpha = trial_alpha;
+    }
+
+    /// Whether evidence for topics is asked for.
+    pub fn measures_evidence(&self) -> bool {
+        !self.trial_alpha.is_empty()
+    }
+
+    /// (topic, evidence for it) for every known topic that a document uses.
+    pub(crate) fn evidence_of(&self, document: &[Entry], stats: &DocumentStats) -> Vec<(u32, f64)> {
+        evidence::of_document(self, document, stats, |topic| self.trial_alpha[topic])
+    }
+
+    /// A block of documents with words numbered as here.
+    pub(crate) fn align<'a>(&self, block: &'a Minibatch) -> Result<Cow<'a, Minibatch>> {
+        if block.words() == self.words {
+            return Ok(Cow::Borrowed(block));
+        }
+        block.renumbered(&self.words).map(Cow::Owned)
+    }
+
+    /// Says after which step the parameters were what they are here.
+    pub fn set_clock(&mut self, at: Step) {
+        self.at = at;
+    }
+
+    /// The step after which the parameters were what they are here.
+    pub fn clock(&self) -> Step {
+        self.at
+    }
+
+    /// The words that it has rows for, ascending.
+    pub fn words(&self) -> &[u32] {
+        &self.words
     }
 
     /// Says how many tokens the weights of each column are worth: a document's own tokens count beside them.
@@ -227,32 +286,6 @@ impl TopicView {
             Rows::Relative(rows) => {
                 let blocks = self.alpha_blocks.len();
                 &rows[word as usize * blocks..][..blocks]
-            }
-        }
-    }
-
-    /// `relative weight * (count + gain * alpha) * share`, for all topics, is added to the totals, and times `weight` to
-    /// the row of sums.
-    #[expect(clippy::too_many_arguments, reason = "one pass over a row for all of them")]
-    pub(crate) fn add_counts(
-        &self,
-        word: u32,
-        counts: &[f64],
-        gain: f64,
-        share: f64,
-        weight: f64,
-        sums: TwoRows<'_>,
-        totals: &mut [f64],
-    ) {
-        let alpha = &self.alpha[..counts.len()];
-        match &self.rows {
-            Rows::Exact(_) => {
-                let row: Vec<f32> = (0..self.topics).map(|k| self.relative(word, k)).collect();
-                add_counts(&row, alpha, counts, [gain, share, weight], sums, totals);
-            }
-            Rows::Relative(_) => {
-                let row = self.blocks_of(word).as_flattened();
-                add_counts(row, alpha, counts, [gain, share, weight], sums, totals);
             }
         }
     }
@@ -468,63 +501,26 @@ fn round(
             padded[..rest.len()].copy_from_slice(rest);
             V::rounded(&padded, scale).store(&mut row[whole.len()]);
         }
-        let (mut weight_sum, mut prior_sum) = (0.0, 0.0);
-        for (group, (weights, priors)) in weight_sums.iter_mut().zip(prior_sums).enumerate() {
-            weight_sum += f64::from(group_sums::<V>(row, group, |_, weights| weights).total().end());
-            let prior = group_sums::<V>(row, group, |i, weights| weights.mul(V::load(&alpha[i])));
-            prior_sum += f64::from(prior.total().end());
-            *weights = weight_sum;
-            *priors = prior_sum;
-        }
+        sum_rounded_groups::<V>(row, alpha, weight_sums, prior_sums);
     });
 }
 
-/// See [`TopicView::add_counts`].
-fn add_counts(
-    weights: &[f32],
-    alpha: &[f64],
-    counts: &[f64],
-    factors: [f64; 3],
-    sums: TwoRows<'_>,
-    totals: &mut [f64],
-) {
-    vectorised!((
-        weights: &[f32] = weights,
-        alpha: &[f64] = alpha,
-        counts: &[f64] = counts,
-        factors: [f64; 3] = factors,
-        sums: TwoRows<'_> = sums,
-        totals: &mut [f64] = totals,
-    ) -> () {
-        let (next, _) = sums.next.as_chunks::<LANES>();
-        let (sum_lanes, sum_rest) = sums.this.as_chunks_mut::<LANES>();
-        let (total_lanes, total_rest) = totals.as_chunks_mut::<LANES>();
-        let (weight_lanes, _) = weights.as_chunks::<LANES>();
-        let (alpha_lanes, alpha_rest) = alpha.as_chunks::<LANES>();
-        let (count_lanes, count_rest) = counts.as_chunks::<LANES>();
-        let rows = weight_lanes.iter().zip(alpha_lanes).zip(count_lanes);
-        let lanes = rows.zip(sum_lanes.iter_mut().zip(total_lanes));
-        for (i, (((weights, alpha), counts), (sums, totals))) in lanes.enumerate() {
-            if let Some(next) = next.get(i) {
-                prefetch(next);
-            }
-            for lane in 0..LANES {
-                add_count(weights[lane], alpha[lane], counts[lane], factors, &mut sums[lane], &mut totals[lane]);
-            }
-        }
-        let rows = weights[sum_lanes.len() * LANES..].iter().zip(alpha_rest).zip(count_rest);
-        for (((&relative, &alpha), &count), (sum, total)) in rows.zip(sum_rest.iter_mut().zip(total_rest)) {
-            add_count(relative, alpha, count, factors, sum, total);
-        }
-    });
-}
-
+/// Running sums of a rounded row over its groups.
 #[inline(always)]
-fn add_count(relative: f32, alpha: f64, count: f64, factors: [f64; 3], sum: &mut f64, total: &mut f64) {
-    let [gain, share, weight] = factors;
-    let count = f64::from(relative) * (count + gain * alpha) * share;
-    *total += count;
-    *sum += weight * count;
+fn sum_rounded_groups<V: Lanes>(
+    row: &[Block],
+    alpha: &[Block],
+    weight_sums: &mut [f64],
+    prior_sums: &mut [f64],
+) {
+    let (mut weight_sum, mut prior_sum) = (0.0, 0.0);
+    for (group, (weights, priors)) in weight_sums.iter_mut().zip(prior_sums).enumerate() {
+        weight_sum += f64::from(group_sums::<V>(row, group, |_, weights| weights).total().end());
+        let prior = group_sums::<V>(row, group, |i, weights| weights.mul(V::load(&alpha[i])));
+        prior_sum += f64::from(prior.total().end());
+        *weights = weight_sum;
+        *priors = prior_sum;
+    }
 }
 
 /// Running sums of an exact row over its groups.
@@ -537,5 +533,168 @@ fn sum_groups(row: &[f64], alpha: &[f64], (weight_sums, prior_sums): RowSums<'_>
         prior_sum += prior;
         *weights = weight_sum;
         *priors = prior_sum;
+    }
+}
+
+/// What is written of a view; sums follow from it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written<'a> {
+    at: Step,
+    words: Cow<'a, [u32]>,
+    alpha: Cow<'a, [f64]>,
+    /// Prior mass and scale of each word.
+    masses: Cow<'a, [[f64; 2]]>,
+    /// Whether rows are relative and in single precision.
+    relative: bool,
+    /// Rows, word after word.
+    #[serde(with = "raw_bytes")]
+    rows: Cow<'a, [u8]>,
+    open: Option<f64>,
+    trial_alpha: Cow<'a, [f64]>,
+    strengths: Cow<'a, [f64]>,
+}
+
+/// Large arrays as plain bytes.
+mod raw_bytes {
+    use serde::de::{SeqAccess, Visitor};
+    use serde::{Deserializer, Serializer};
+    use std::borrow::Cow;
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'static, [u8]>, D::Error> {
+        struct Bytes;
+        impl<'de> Visitor<'de> for Bytes {
+            type Value = Vec<u8>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("bytes")
+            }
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+                Ok(bytes.to_vec())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<u8>, A::Error> {
+                let mut bytes = Vec::new();
+                while let Some(byte) = list.next_element()? {
+                    bytes.push(byte);
+                }
+                Ok(bytes)
+            }
+        }
+        deserializer.deserialize_bytes(Bytes).map(Cow::Owned)
+    }
+}
+
+impl Serialize for TopicView {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (relative, rows) = match &self.rows {
+            Rows::Exact(rows) => (false, Cow::Borrowed(bytemuck::cast_slice(rows))),
+            Rows::Relative(rows) => (true, Cow::Borrowed(bytemuck::cast_slice(rows.as_flattened()))),
+        };
+        Written {
+            at: self.at,
+            words: Cow::Borrowed(&self.words),
+            alpha: Cow::Borrowed(&self.alpha),
+            masses: self.masses.iter().map(|mass| [mass.prior, mass.scale]).collect(),
+            relative,
+            rows,
+            open: self.stick_concentration(),
+            trial_alpha: Cow::Borrowed(&self.trial_alpha),
+            strengths: Cow::Borrowed(&self.strengths),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for TopicView {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Written::deserialize(deserializer)?;
+        written.read().map_err(|problem| serde::de::Error::custom(format!("{problem} cannot be right")))
+    }
+}
+
+impl Written<'_> {
+    fn read(self) -> Result<TopicView, &'static str> {
+        let positive = |values: &[f64]| values.iter().all(|value| *value > 0.0 && value.is_finite());
+        let topics = self.alpha.len();
+        let known = topics - usize::from(self.open.is_some() && topics > 0);
+        if topics == 0 || !positive(&self.alpha) {
+            return Err("alpha");
+        }
+        if !self.words.windows(2).all(|pair| pair[0] < pair[1]) {
+            return Err("the list of words");
+        }
+        if self.masses.len() != self.words.len() || !positive(self.masses.as_flattened()) {
+            return Err("the masses of words");
+        }
+        if self.open.is_some_and(|concentration| !positive(&[concentration]))
+            || !(self.trial_alpha.is_empty() || self.trial_alpha.len() == known)
+            || !positive(&self.trial_alpha)
+            || !(self.strengths.is_empty() || self.strengths.len() >= topics)
+            || !positive(&self.strengths)
+        {
+            return Err("the weights of topics");
+        }
+        let mut view = TopicView { at: self.at, words: self.words.to_vec(), ..TopicView::default() };
+        view.set_alpha(&self.alpha);
+        view.masses = self.masses.iter().map(|&[prior, scale]| Mass { prior, scale }).collect();
+        view.rows = self.read_rows().ok_or("the weights of words")?;
+        view.sum_again();
+        view.open = self.open.is_some();
+        view.stick_concentration = self.open.unwrap_or(0.0);
+        (view.trial_alpha, view.strengths) = (self.trial_alpha.to_vec(), self.strengths.to_vec());
+        Ok(view)
+    }
+
+    fn read_rows(&self) -> Option<Rows> {
+        let (words, topics) = (self.words.len(), self.alpha.len());
+        if self.relative {
+            let blocks = words.checked_mul(topics.div_ceil(WIDTH))?;
+            let (len, mut rows) = (checked_len(&self.rows, blocks, size_of::<Block>())?, Vec::<Block>::new());
+            large_pages::resize(&mut rows, len);
+            bytemuck::cast_slice_mut(rows.as_flattened_mut()).copy_from_slice(&self.rows);
+            let sound = |value: &f32| *value >= 0.0 && value.is_finite();
+            rows.as_flattened().iter().all(sound).then_some(Rows::Relative(rows))
+        } else {
+            let numbers = words.checked_mul(topics)?;
+            let mut rows = vec![0.0_f64; checked_len(&self.rows, numbers, size_of::<f64>())?];
+            bytemuck::cast_slice_mut(&mut rows).copy_from_slice(&self.rows);
+            rows.iter().all(|value| *value >= 0.0 && value.is_finite()).then_some(Rows::Exact(rows))
+        }
+    }
+}
+
+/// `items`, if the bytes hold so many.
+fn checked_len(bytes: &[u8], items: usize, size: usize) -> Option<usize> {
+    (items.checked_mul(size)? == bytes.len()).then_some(items)
+}
+
+impl TopicView {
+    /// Computes the sums that follow from the rows.
+    fn sum_again(&mut self) {
+        let groups = groups(self.topics);
+        self.weight_sums = vec![0.0; self.words.len() * groups];
+        self.prior_sums = vec![0.0; self.words.len() * groups];
+        let sums = self.weight_sums.chunks_exact_mut(groups).zip(self.prior_sums.chunks_exact_mut(groups));
+        match &self.rows {
+            Rows::Exact(rows) => rows
+                .chunks_exact(self.topics)
+                .zip(sums)
+                .for_each(|(row, sums)| sum_groups(row, &self.alpha, sums)),
+            Rows::Relative(rows) => {
+                for (row, (weights, priors)) in rows.chunks_exact(self.alpha_blocks.len()).zip(sums) {
+                    vectorised!(V: (
+                        row: &[Block] = row,
+                        alpha: &[Block] = &self.alpha_blocks,
+                        weights: &mut [f64] = weights,
+                        priors: &mut [f64] = priors,
+                    ) -> () {
+                        sum_rounded_groups::<V>(row, alpha, weights, priors);
+                    });
+                }
+            }
+        }
     }
 }
