@@ -15,7 +15,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// What is sampled may come from other random numbers: shares of topics and values of sources, and scores. Other seeds change
 /// them by less than half as much.
-const MIXTURES: f64 = 0.25;
+const MIXTURES: f64 = 0.4;
 const SCORES: f64 = 0.05;
 
 /// Rows or documents that models go on with.
