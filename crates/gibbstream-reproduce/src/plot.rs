@@ -2,7 +2,7 @@
 //!
 //! Lines differ in colour, dashes and markers, so that they can be told apart without colours.
 
-use super::findings::Spread;
+use crate::findings::Spread;
 use std::fmt::Write;
 
 /// A whole picture.

@@ -5,9 +5,9 @@
 //! ones. A synthetic corpus has a stream of its own for each split. Documents are read as they are needed, so memory does
 //! not depend on how many there are; those to score are held.
 
-use super::cells::Cell;
-use super::experiment::Corpus;
-use super::scale::{SPLITS, Scale};
+use crate::cells::Cell;
+use crate::experiment::Corpus;
+use crate::scale::{SPLITS, Scale};
 use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{
     Document, Inputs, Length, Minibatch, ResolvedInputs, Synthetic, Truth, Vocabulary, VocabularyLimits,

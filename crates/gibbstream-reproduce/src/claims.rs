@@ -1,8 +1,8 @@
 //! What the paper says, in a form that can be true or false of finished cells.
 
-use super::cells::{AS_USUAL, Finished, Moment};
-use super::experiment::Expectation;
-use super::findings::{Findings, Place, value_of};
+use crate::cells::{AS_USUAL, Finished, Moment};
+use crate::experiment::Expectation;
+use crate::findings::{Findings, Place, value_of};
 
 /// Scores that differ by no more than this share are about the same.
 pub const NEAR: f64 = 0.005;
@@ -364,14 +364,13 @@ pub fn score_within(curve: &[Moment], seconds: f64) -> Option<f64> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::cells::{Beside, Cell, Estimate};
     use super::*;
+    use crate::cells::{Beside, Cell, Estimate};
     use gibbstream::evaluation::coherence::TopicCoherence;
 
     /// A made-up cell with a score.
     pub fn cell(method: &str, topics: usize, split: u64, score: f64) -> Finished {
         Finished {
-            schema: String::new(),
             cell: Cell {
                 corpus: "made-up".into(),
                 split,
@@ -386,17 +385,13 @@ pub(super) mod tests {
                 estimator: "smc".into(),
                 particles: 1,
             },
-            extras: std::collections::BTreeSet::new(),
             version: String::new(),
-            settings: serde_json::Value::Null,
-            documents: 10,
             tokens: 100,
             held_out_tokens: 20,
             log_perplexity_per_document: score,
             standard_error: None,
             unigram_log_perplexity_per_document: 1_000.0,
             true_parameters_log_perplexity_per_document: None,
-            train_seconds: 4.0,
             train_cpu_seconds: 4.0,
             model_hash: String::new(),
             alpha_sum: 1.0,

@@ -1,14 +1,12 @@
 //! A cell: one training run with its scores, and what comes out of it.
 
-use super::experiment::{Experiment, Extra, Grid, Recipe};
-use super::library::Library;
+use crate::experiment::{Experiment, Extra, Grid, Recipe};
+use crate::library::Library;
+use crate::row;
 use gibbstream::evaluation::Estimator;
 use gibbstream::evaluation::coherence::TopicCoherence;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
-
-/// The layout of a line of finished work.
-pub const SCHEMA: &str = "gibbstream/cell/1";
 
 /// Everything that decides the numbers of a run, in the words of the commands. Equal cells are the same work, whichever
 /// experiment asks for them.
@@ -46,7 +44,6 @@ pub struct Moment {
     pub documents: u64,
     pub cpu_seconds: f64,
     pub log_perplexity_per_document: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elbo_per_document: Option<f64>,
 }
 
@@ -77,43 +74,51 @@ pub struct Beside {
     pub coherence: [TopicCoherence; 2],
 }
 
-/// A finished cell: one line of `cells.jsonl`.
+/// A finished cell: one line of `cells.tsv`, whose first line names the fields (`row.rs`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finished {
-    pub schema: String,
     pub cell: Cell,
-    pub extras: BTreeSet<Extra>,
     pub version: String,
-    /// The method in all its parts, for the record.
-    pub settings: serde_json::Value,
-    pub documents: u64,
     pub tokens: u64,
     pub held_out_tokens: u64,
     pub log_perplexity_per_document: f64,
     pub standard_error: Option<f64>,
     pub unigram_log_perplexity_per_document: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub true_parameters_log_perplexity_per_document: Option<f64>,
-    pub train_seconds: f64,
     pub train_cpu_seconds: f64,
+    /// The beginning of the hash of what was learnt.
     pub model_hash: String,
     pub alpha_sum: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topics_used: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elbo_per_document: Option<f64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "row::list")]
     pub curve: Vec<Moment>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "row::list")]
     pub estimates: Vec<Estimate>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "row::json")]
     pub beside: Option<Beside>,
 }
 
 impl Finished {
+    /// Documents that were learnt from, counted in every pass.
+    pub fn documents(&self) -> u64 {
+        self.cell.documents * self.cell.passes
+    }
+
+    /// What was measured beside the score.
+    pub fn extras(&self) -> BTreeSet<Extra> {
+        let measured = [
+            (Extra::Curve, !self.curve.is_empty()),
+            (Extra::Elbo, self.elbo_per_document.is_some()),
+            (Extra::Estimators, !self.estimates.is_empty()),
+            (Extra::Topics, self.beside.is_some()),
+        ];
+        measured.into_iter().filter_map(|(extra, is_there)| is_there.then_some(extra)).collect()
+    }
+
     /// Whether nothing of the task is missing.
     pub fn covers(&self, task: &Task) -> bool {
-        self.cell == task.cell && self.extras.is_superset(&task.extras)
+        self.cell == task.cell && self.extras().is_superset(&task.extras)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finished cells by corpus, method and number of topics, and what they say over splits.
 
-use super::cells::{Cell, Finished};
-use super::claims::Measure;
+use crate::cells::{Cell, Finished};
+use crate::claims::Measure;
 use std::collections::BTreeMap;
 
 /// Several values of the same thing: the median, and the third and seventh decile, as in the paper.
@@ -152,8 +152,8 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::claims::tests::cell;
     use super::*;
+    use crate::claims::tests::cell;
 
     #[test]
     fn deciles_are_interpolated() {

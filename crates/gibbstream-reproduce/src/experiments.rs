@@ -1,13 +1,13 @@
 //! The experiments of the paper as a table.
 
-use super::cells::{AS_USUAL, USUAL};
-use super::claims::At::{Every, Largest, Reference, Smallest, Somewhere};
-use super::claims::Claim::{
+use crate::cells::{AS_USUAL, USUAL};
+use crate::claims::At::{Every, Largest, Reference, Smallest, Somewhere};
+use crate::claims::Claim::{
     self, AgreeWithin, Below, BestAt, BestUpTo, CoherentBeside, DifferBy, ElboRises, Falls, FirstToScore,
     Flat, Highest, LeadAfter, Lowest, Near, Rises,
 };
-use super::claims::Measure;
-use super::experiment::{Corpus, Expectation, Experiment, Extra, Figure, Grid, Recipe, Table};
+use crate::claims::Measure;
+use crate::experiment::{Corpus, Expectation, Experiment, Extra, Figure, Grid, Recipe, Table};
 
 /// The experiment of that name, in any case.
 pub fn find(id: &str) -> Option<&'static Experiment> {
@@ -518,11 +518,11 @@ pub static EXPERIMENTS: [Experiment; 17] = [
 
 #[cfg(test)]
 mod tests {
-    use super::super::cells::{Cell, plan, series_name, tasks_of};
-    use super::super::library::Library;
-    use super::super::run::method_of;
-    use super::super::scale::Scale;
     use super::*;
+    use crate::cells::{Cell, plan, series_name, tasks_of};
+    use crate::library::Library;
+    use crate::run::method_of;
+    use crate::scale::Scale;
 
     #[test]
     fn the_checklist_is_complete() {

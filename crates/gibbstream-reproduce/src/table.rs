@@ -1,11 +1,11 @@
 //! The page of an experiment: how it was run, what the paper says and whether it holds, plots, and all numbers.
 
-use super::cells::{AS_USUAL, Finished, TopicPair, USUAL};
-use super::claims::{Ground, Measure, NEAR, Verdict, check, score_within, seconds_to};
-use super::experiment::{Corpus, Experiment, Table};
-use super::figures::Drawing;
-use super::findings::{Findings, Place, Spread, value_of};
-use super::library::Library;
+use crate::cells::{AS_USUAL, Finished, TopicPair, USUAL};
+use crate::claims::{Ground, Measure, NEAR, Verdict, check, score_within, seconds_to};
+use crate::experiment::{Corpus, Experiment, Table};
+use crate::figures::Drawing;
+use crate::findings::{Findings, Place, Spread, value_of};
+use crate::library::Library;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -124,7 +124,7 @@ impl Page<'_> {
              200), steps 1/sqrt(i), one pass, unless the name of a method says otherwise. Scores are means of -log p(document) \
              in nats by `{}` with {} particles, lower is better{cut}. Medians over splits, in brackets the third and the \
              seventh decile; scores are shifted by how much harder their split is for word frequencies than the median \
-             split, which makes no difference between methods (`cells.jsonl` has them as they are).\n",
+             split, which makes no difference between methods (`cells.tsv` has them as they are).\n",
             of_all(|finished| finished.version.clone()),
             cell.batch,
             cell.estimator,
@@ -303,7 +303,7 @@ impl Section<'_> {
              |---|---:|---:|---:|---:|---:|---:|---:|"
         )?;
         for name in &series {
-            let speed = |finished: &Finished| Some(finished.documents as f64 / finished.train_cpu_seconds);
+            let speed = |finished: &Finished| Some(finished.documents() as f64 / finished.train_cpu_seconds);
             let hours = HOURS.iter().find(|(method, _)| method == name);
             writeln!(
                 text,

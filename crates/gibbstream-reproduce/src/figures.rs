@@ -1,14 +1,14 @@
 //! From findings to plots.
 
-use super::cells::{Finished, Moment};
-use super::claims::{Measure, most_careful};
-use super::experiment::{Experiment, Figure};
-use super::findings::{Findings, Place, Spread, value_of};
-use super::plot::{Axis, Panel, Plot, Series};
+use crate::cells::{Finished, Moment};
+use crate::claims::{Measure, most_careful};
+use crate::experiment::{Experiment, Figure};
+use crate::findings::{Findings, Place, Spread, value_of};
+use crate::plot::{Axis, Panel, Plot, Series};
 
 const SCORE: &str = "nats per held-out document";
 
-/// A plot with the name of its files, which end in `.svg` and `.png`.
+/// A plot with the name of its file, which ends in `.svg`.
 pub struct Drawing {
     pub name: String,
     pub caption: String,

@@ -1,6 +1,6 @@
 //! How large experiments are: a minute, an evening, or as in the paper.
 
-use super::experiment::Corpus;
+use crate::experiment::Corpus;
 
 /// The size of all experiments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -1,11 +1,8 @@
 //! Runs cells: learn, score, and measure what else is wanted, several cells at a time with a thread each.
 
-use super::cells::{Beside, Cell, Estimate, Finished, Moment, SCHEMA, Task, TopicPair};
-use super::experiment::Extra;
-use super::library::{Library, Shelf};
-use crate::args::method::MethodArgs;
-use crate::interrupt::Interrupt;
-use crate::measure::Cost;
+use crate::cells::{Beside, Cell, Estimate, Finished, Moment, Task, TopicPair};
+use crate::experiment::Extra;
+use crate::library::{Library, Shelf};
 use anyhow::anyhow;
 use clap::{Args, FromArgMatches};
 use gibbstream::batch_size::BatchSize;
@@ -23,7 +20,7 @@ use gibbstream::model::view::TopicView;
 use gibbstream::random::Seed;
 use gibbstream::summary::{TopicSummary, shares, summarise};
 use gibbstream::trainer::{Settings, Trainer};
-use serde_json::json;
+use gibbstream_cli::{Cost, Interrupt, MethodArgs};
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 use std::time::Instant;
@@ -38,6 +35,9 @@ const SHOWN_WORDS: usize = 15;
 const COHERENT_WORDS: usize = 10;
 /// Samples of the Gibbs estimate before each word.
 const GIBBS_SAMPLES: usize = 200;
+
+/// Digits that are kept of the hash of a model.
+const HASH_DIGITS: usize = 16;
 
 /// When to stop before everything is done.
 #[derive(Clone, Copy)]
@@ -263,21 +263,16 @@ impl Run<'_> {
         let elbo_per_document = self.elbo(trainer, held_out)?;
         let kept = trainer.learnt().ok_or_else(|| anyhow!("{} has no documents", cell.corpus))?;
         Ok(Finished {
-            schema: SCHEMA.to_owned(),
             cell: cell.clone(),
-            extras: self.task.extras.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            settings: json!(trainer.settings().method),
-            documents: kept.clock.seen,
             tokens: kept.tokens,
             held_out_tokens: score.tokens,
             log_perplexity_per_document: score.log_perplexity_per_document,
             standard_error: score.standard_error,
             unigram_log_perplexity_per_document: score.unigram_log_perplexity_per_document,
             true_parameters_log_perplexity_per_document: truth.map(|truth| truth.log_perplexity_per_document),
-            train_seconds: learnt.cost.wall.as_secs_f64(),
             train_cpu_seconds: learnt.cost.cpu.as_secs_f64(),
-            model_hash: kept.hash(),
+            model_hash: kept.hash().chars().take(HASH_DIGITS).collect(),
             alpha_sum: topics.alpha.iter().sum(),
             topics_used: kept.topics_used(),
             elbo_per_document,

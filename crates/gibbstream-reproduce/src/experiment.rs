@@ -1,7 +1,6 @@
 //! What an experiment is: the cells that it asks for, what is drawn of them, and what the paper says about it.
 
-use super::claims::{Claim, Measure};
-use serde::{Deserialize, Serialize};
+use crate::claims::{Claim, Measure};
 
 /// A corpus by its role in the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,8 +52,7 @@ impl Corpus {
 }
 
 /// What is measured beside the score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extra {
     /// The score while learning, at the reference number of topics.
     Curve,
