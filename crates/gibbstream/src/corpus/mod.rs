@@ -87,7 +87,7 @@ pub use reader::{Format, Inputs, ResolvedInputs};
 
 pub use weights::BadWeight;
 
-pub use minibatch::{Entry, Minibatch};
+pub use minibatch::{Entry, Minibatch, Occurrence};
 pub use synthetic::{Length, Synthetic, Truth};
 pub use themes::themes;
 pub use uci_writer::{UciSize, write_uci};
