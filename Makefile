@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: help setup test format lint unit examples python python-peers slow fuzz bench bench-peers bench-python check-all clean
+.PHONY: help setup test check format lint unit examples python python-peers slow fuzz bench bench-peers bench-python check-all clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -17,19 +17,25 @@ setup: ## a C compiler for the compression libraries, and the Rust tools
 
 test: setup format lint unit examples python ## everything that must pass on every change
 
+# Clippy, tests, examples, the program and the Python package share one optimised build, in target/ci.
+PROFILE = --profile ci --locked
+
+check: setup format lint ## the inner loop of work: style, lints and the library's unit tests
+	$(CARGO) test $(PROFILE) --package gibbstream --lib --quiet
+
 format:
 	$(CARGO) fmt --all --check
 
 lint:
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy $(PROFILE) --workspace --all-targets -- -D warnings
 
 unit:
-	$(CARGO) test --workspace --locked
+	$(CARGO) test $(PROFILE) --workspace
 
 examples:
-	$(CARGO) run --quiet --release --locked --package gibbstream --example ten_methods
-	$(CARGO) run --quiet --release --locked --package gibbstream --example custom_model
-	$(CARGO) run --quiet --release --locked -- demo --no-progress
+	$(CARGO) run $(PROFILE) --quiet --package gibbstream --example ten_methods
+	$(CARGO) run $(PROFILE) --quiet --package gibbstream --example custom_model
+	$(CARGO) run $(PROFILE) --quiet -- demo --no-progress
 
 PYTHON ?= python3
 VENV = .venv
@@ -43,15 +49,15 @@ $(VENV_READY): $(PYTHON_SOURCES)
 	  { echo "the Python package needs Python 3.10 or newer: make PYTHON=python3.12 test" >&2; exit 1; }
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV) || \
 	  { apt-get update && apt-get install --yes python3-venv && $(PYTHON) -m venv --clear $(VENV); }
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check '.[test]'
+	MATURIN_PEP517_ARGS='--profile ci' $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check '.[test]'
 	touch $@
 
 python: $(VENV_READY) ## the Python package: style, types and tests, in a virtual environment
 	$(VENV)/bin/ruff format --check python examples
 	$(VENV)/bin/ruff check python examples
 	$(VENV)/bin/mypy
-	$(CARGO) build --release --locked --package gibbstream-cli
-	GIBBSTREAM_PROGRAM=target/release/gibbstream $(VENV)/bin/python -m pytest --quiet
+	$(CARGO) build $(PROFILE) --package gibbstream-cli
+	GIBBSTREAM_PROGRAM=target/ci/gibbstream $(VENV)/bin/python -m pytest --quiet
 
 python-peers: $(VENV_READY) ## the Python package beside gensim and pyright, which take long to install
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check gensim pyright
