@@ -90,7 +90,7 @@ proptest! {
 }
 
 /// The expected counts of each word add up to its tokens.
-fn assert_mass(found: &TopicExpectation, batch: &Minibatch, topics: usize) {
+fn assert_mass(found: &Expected, batch: &Minibatch, topics: usize) {
     for row in 0..batch.words().len() {
         let entries = (0..batch.len()).flat_map(|index| batch.document(index));
         let tokens: f64 =
