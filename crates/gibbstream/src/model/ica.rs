@@ -527,14 +527,7 @@ impl LatentModel for Ica {
         }
     }
 
-    fn view(
-        &self,
-        state: &IcaState,
-        at: &Step,
-        pending: Option<&Sums>,
-        _: &Observations,
-        out: &mut IcaView,
-    ) {
+    fn view(&self, state: &IcaState, at: &Step, pending: Option<&Sums>, _: &Observations, out: &mut IcaView) {
         let Some(fresh) = pending else { return self.fill(&state.pivot, &state.parameters, out) };
         let fresh = fresh.mean();
         let mut statistics = blended(&state.statistics, at.rho, &fresh);
@@ -550,6 +543,10 @@ impl LatentModel for Ica {
             return Ok(Cow::Borrowed(block));
         }
         Err(Error::setting("view", "it belongs to another model", "use a view of this model"))
+    }
+
+    fn check_statistics(&self, _: &IcaState, statistics: &Sums) -> Result<()> {
+        statistics.check_len(self.layout().len())
     }
 
     fn absorb(&self, state: &mut IcaState, step: &Step, fresh: &Sums) {

@@ -212,9 +212,11 @@ impl Lda {
             counts: vec![0.0; words.len() * topics],
             totals: vec![0.0; topics],
         };
-        out.counts.par_chunks_exact_mut(topics).enumerate().with_min_len(ROWS_PER_TASK).for_each(
-            |(index, row)| rows.write(index, counts.scaled_row(words[index]), &[], row),
-        );
+        out.counts
+            .par_chunks_exact_mut(topics)
+            .enumerate()
+            .with_min_len(ROWS_PER_TASK)
+            .for_each(|(index, row)| rows.write(index, counts.scaled_row(words[index]), &[], row));
         for row in out.counts.chunks_exact(topics) {
             out.totals.iter_mut().zip(row).for_each(|(total, count)| *total += count);
         }
@@ -363,6 +365,10 @@ impl LatentModel for Lda {
 
     fn align<'a>(&self, view: &TopicView, block: &'a Minibatch) -> Result<Cow<'a, Minibatch>> {
         view.align(block)
+    }
+
+    fn check_statistics(&self, state: &LdaState, statistics: &TopicStatistics) -> Result<()> {
+        statistics.check_size(state.counts.topics(), self.vocabulary)
     }
 
     fn complete(&self, statistics: &mut TopicStatistics, view: &TopicView) {
