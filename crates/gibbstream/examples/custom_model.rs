@@ -43,7 +43,8 @@ impl LatentModel for Switches {
     type View = Parameters;
     fn initial(&self, first: &Rows, seed: Seed) -> State {
         let mut random = seed.stream(Purpose::Initial, [0, 0]);
-        let features = (0..self.0 * self.1).map(|i| first.row(random.below(first.len()))[i % self.1]).collect();
+        let features =
+            (0..self.0 * self.1).map(|i| first.row(random.below(first.len()))[i % self.1]).collect();
         // The first update has weight 1, so the statistics before it do not matter.
         State(vec![0.0; self.0 * (self.0 + self.1) + 1], Parameters(vec![0.5; self.0], features, 1.0))
     }

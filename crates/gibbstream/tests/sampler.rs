@@ -82,7 +82,8 @@ const ROUNDING: f64 = 1e-6;
 fn expected_count(view: &TopicView, stats: &DocumentStats, row: usize, k: usize) -> f64 {
     let present = stats.counts(row).find(|&(topic, _)| topic as usize == k).map_or(0.0, |(_, count)| count);
     let word = row as u32;
-    let share = view.alpha()[k] * f64::from(view.relative(word, k)) / (view.prior_mass(word) * view.scale(word));
+    let share =
+        view.alpha()[k] * f64::from(view.relative(word, k)) / (view.prior_mass(word) * view.scale(word));
     f64::from(present) + stats.prior(row) * share
 }
 

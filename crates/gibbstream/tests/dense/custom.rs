@@ -7,8 +7,8 @@ mod custom_model;
 use crate::stream;
 use custom_model::{Parameters, State, Sweeps, Switches, maximise};
 use gibbstream::conformance::{laws, stationary, statistics, unbiased};
-use gibbstream::model::{LatentModel, Sums};
 use gibbstream::model::observations::Observations;
+use gibbstream::model::{LatentModel, Sums};
 use gibbstream::random::Seed;
 use nalgebra::DMatrix;
 

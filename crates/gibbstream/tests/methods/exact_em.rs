@@ -65,7 +65,9 @@ impl LocalInference<Lda> for Enumerate {
         let latents = &*latents;
         out.set_rows(view, batch, 1, gains, |word, row| {
             for exact in latents.iter().flatten() {
-                row.iter_mut().zip(&exact.counts).for_each(|(sum, counts)| *sum += rounded_count(counts[word]));
+                row.iter_mut()
+                    .zip(&exact.counts)
+                    .for_each(|(sum, counts)| *sum += rounded_count(counts[word]));
             }
         });
     }

@@ -10,8 +10,8 @@ use gibbstream::batch_size::BatchSize;
 use gibbstream::method::Local;
 use gibbstream::model::alpha::AlphaRule;
 use gibbstream::model::lda::Start;
-use gibbstream::model::topic_statistics::rounded_count;
 use gibbstream::model::topic_rule::{Population, TopicRule};
+use gibbstream::model::topic_statistics::rounded_count;
 use gibbstream::model::{LatentModel, Sums};
 use gibbstream::schedule::Step;
 
