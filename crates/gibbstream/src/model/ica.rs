@@ -210,16 +210,26 @@ mod square {
 }
 
 impl IcaView {
-    /// Whether a view that was read from bytes has the right sizes.
+    /// Whether a view that was read from bytes has the right sizes, and numbers that can be drawn with.
     fn fits(&self, model: &Ica) -> bool {
         let (p, q) = (model.dimension, model.sources);
+        let lists = [
+            (&self.pivot, p),
+            (&self.mean, p),
+            (&self.precision, p),
+            (&self.degrees, q),
+            (&self.projection, p * q),
+        ];
+        let whole = |(values, len): &(&Vec<f64>, usize)| {
+            values.len() == *len && values.iter().all(|value| value.is_finite())
+        };
+        let student = |degrees: &f64| (0.5 * Ica::DEGREES.start..=2.0 * Ica::DEGREES.end).contains(degrees);
         self.layout == model.layout()
             && self.law == Some(model.law)
-            && [(&self.pivot, p), (&self.mean, p), (&self.precision, p), (&self.degrees, q)]
-                .iter()
-                .all(|(values, len)| values.len() == *len)
-            && self.projection.len() == p * q
+            && lists.iter().all(whole)
             && self.gram.nrows() == q
+            && self.gram.iter().all(|value| value.is_finite())
+            && (!matches!(model.law, Sources::Student(_)) || self.degrees.iter().all(student))
     }
 
     /// `A^T Psi^-1 (x - mean)`.
