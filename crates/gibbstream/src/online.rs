@@ -285,7 +285,10 @@ impl<M: LatentModel, L: LocalInference<M>> Boosted<'_, M, L> {
                 local.advance(read, batch, index, latent, scratch, one);
             });
             local.collect(read, batch, &mut workers.latents, fresh);
-            model.complete(fresh, read);
+            // With one pass the parameters do not change before the statistics are absorbed.
+            if local.passes() > 1 {
+                model.complete(fresh, read);
+            }
             if pass >= local.first_kept() {
                 kept.merge_pass(fresh);
                 fresh.clone_from(&kept);

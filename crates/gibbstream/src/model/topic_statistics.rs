@@ -84,7 +84,7 @@ struct WordCounts {
 enum Rows {
     /// (topic, units), ascending, word after word; where the entries of each word end.
     Sparse { ends: Vec<usize>, entries: Vec<(u32, i64)> },
-    /// Tokens in all topics, word after word; whole multiples of a unit.
+    /// Tokens in all topics, word after word; whole multiples of a unit, unless they are to be merged by passes only.
     Dense(Vec<f64>),
 }
 
@@ -408,7 +408,6 @@ impl TopicStatistics {
             |(index, row)| {
                 let prior = self.add_row(index, row);
                 divide(index, prior, row);
-                row.iter_mut().for_each(|tokens| *tokens = rounded_count(*tokens));
             },
         );
         let tokens = (0..words.len()).map(|index| self.tokens(index)).collect();
@@ -492,7 +491,9 @@ impl Statistics for TopicStatistics {
         }
         let sound = match &self.counts {
             Counts::ByDocument(_, documents) => documents.iter().all(DocumentStats::is_finite),
-            Counts::ByWord(counts) => counts.is_sound(self.topics, tokens),
+            Counts::ByWord(counts) => {
+                counts.is_sound(self.topics, tokens, !matches!(self.theta, Theta::Expected(_)))
+            }
         };
         if !sound || drawn > MOST_TOKENS || self.topics > MOST_TOPICS {
             return Err("the expected counts of words in topics");
@@ -558,23 +559,24 @@ impl WordCounts {
         }
     }
 
-    /// Whether lists fit together and numbers are possible, for so many tokens.
-    fn is_sound(&self, topics: usize, tokens: u64) -> bool {
-        let most = (MOST_TOKENS as f64 * UNITS_PER_TOKEN) as i64;
+    /// Whether lists fit together and numbers are possible, for so many tokens; if `whole`, they must be whole units.
+    /// Rounding may leave a count a little below zero.
+    fn is_sound(&self, topics: usize, tokens: u64, whole: bool) -> bool {
+        let most = (MOST_TOKENS as f64 * UNITS_PER_TOKEN) as u64;
         let words = self.words.len();
         let rows = match &self.rows {
             Rows::Sparse { ends, entries } => {
                 let ordered = ends.windows(2).all(|pair| pair[0] <= pair[1]);
                 let whole = ends.len() == words && ends.last().copied().unwrap_or(0) == entries.len();
                 let possible =
-                    |&(topic, units): &(u32, i64)| (topic as usize) < topics && (1..=most).contains(&units);
+                    |&(topic, units): &(u32, i64)| (topic as usize) < topics && units.unsigned_abs() <= most;
                 let ascending =
                     |index: usize| self.entries(index).windows(2).all(|pair| pair[0].0 < pair[1].0);
                 ordered && whole && entries.iter().all(possible) && (0..words).all(ascending)
             }
             Rows::Dense(values) => {
                 let possible = |value: &f64| {
-                    (0.0..=MOST_TOKENS as f64).contains(value) && rounded_count(*value) == *value
+                    value.abs() <= MOST_TOKENS as f64 && (!whole || rounded_count(*value) == *value)
                 };
                 values.len() == words.saturating_mul(topics) && values.iter().all(possible)
             }
@@ -583,7 +585,7 @@ impl WordCounts {
             && self.tokens.len() == words
             && self.tokens.iter().fold(0, |sum: u64, &of_word| sum.saturating_add(of_word)) == tokens
             && self.prior.len() == words
-            && self.prior.iter().all(|units| (0..=most).contains(units))
+            && self.prior.iter().all(|units| units.unsigned_abs() <= most)
     }
 }
 
