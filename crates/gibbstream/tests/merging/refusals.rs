@@ -4,20 +4,25 @@ use super::rows::observations;
 use super::topics::{cut, gibbs, online, settings};
 use super::*;
 use gibbstream::corpus::{Document, Minibatch};
-use gibbstream::inference::gibbs::Gibbs;
+use gibbstream::inference::exact::Exact;
+use gibbstream::inference::gibbs::{Gibbs, Window};
 use gibbstream::inference::mean_field::MeanField;
+use gibbstream::inference::scales::ScaleGibbs;
 use gibbstream::method::Method;
 use gibbstream::model::Sums;
 use gibbstream::model::gaussian_mixture::Gaussian;
 use gibbstream::model::hdp::{Hdp, HdpSettings};
+use gibbstream::model::ica::{Ica, Noise, Sources};
 use gibbstream::model::lda::Lda;
 use gibbstream::model::mixture::Mixture;
+use gibbstream::model::observations::Observations;
 use gibbstream::model::topic_statistics::TopicStatistics;
 use gibbstream::model::view::TopicView;
 use gibbstream::online::{Run, e_step};
 use gibbstream::trainer::Settings;
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
 
 fn lda_run(topics: usize) -> Online<Lda, Gibbs> {
     let settings = settings(Method { sweeps: 8, ..Method::G_OEM }, topics);
@@ -95,7 +100,7 @@ fn statistics_of_another_model_are_not_absorbed() {
     assert_eq!(run.absorb(&TopicStatistics::default()).unwrap(), clock, "nothing is learnt from nothing");
 
     let model = Mixture::new(3, 4, Gaussian::default()).unwrap();
-    let mut run = Online::new(model, gibbstream::inference::exact::Exact, Run::default()).unwrap();
+    let mut run = Online::new(model, Exact, Run::default()).unwrap();
     let mut one = Sums::new(1);
     one.add(&[1.0]);
     assert!(run.absorb(&one).is_err(), "there is no start");
@@ -116,7 +121,7 @@ fn words_that_a_view_does_not_cover_are_refused() {
 }
 
 /// Statistics and views of all kinds, as bytes.
-fn examples() -> [Vec<Vec<u8>>; 2] {
+static EXAMPLES: LazyLock<[Vec<Vec<u8>>; 2]> = LazyLock::new(|| {
     let settings = settings(Method { sweeps: 4, ..Method::V_OEM }, 3);
     let mut dense = online(&settings, settings.model(), MeanField { iterations: 4 });
     dense.begin(&cut(0..24)).unwrap();
@@ -125,11 +130,11 @@ fn examples() -> [Vec<Vec<u8>>; 2] {
     let few = cut(8..12);
     let views = [sparse.view(&few), open.view(&few), dense.view(&few)].map(|view| to_bytes(&view.unwrap()));
     [statistics.iter().map(to_bytes).collect(), views.to_vec()]
-}
+});
 
 #[test]
 fn damaged_and_truncated_bytes_are_refused() {
-    let [statistics, views] = examples();
+    let [statistics, views] = &*EXAMPLES;
     for (bytes, is_view) in statistics.iter().map(|s| (s, false)).chain(views.iter().map(|v| (v, true))) {
         let reads = |bytes: &[u8]| {
             if is_view {
@@ -158,8 +163,15 @@ fn signed(body: &[u8]) -> Vec<u8> {
     [magic, blake3::hash(body).as_bytes(), body].concat()
 }
 
+/// A place, what to do there, and a byte.
+type Change = (usize, u8, u8);
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    prop::collection::vec((0_usize..100_000, any::<u8>(), any::<u8>()), 1..4)
+}
+
 /// A few bytes of the body changed, dropped or added.
-fn mutated(bytes: &[u8], changes: &[(usize, u8, u8)]) -> Vec<u8> {
+fn mutated(bytes: &[u8], changes: &[Change]) -> Vec<u8> {
     let mut body = bytes[40..].to_vec();
     for &(place, kind, value) in changes {
         let place = place % (body.len() + 1);
@@ -174,12 +186,12 @@ fn mutated(bytes: &[u8], changes: &[(usize, u8, u8)]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(7), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(7), ..ProptestConfig::default() })]
 
     /// Whatever is written under a right checksum: it is refused, or it can be merged and absorbed. No panic either way.
     #[test]
-    fn wrong_statistics_do_no_harm(changes in prop::collection::vec((0_usize..100_000, any::<u8>(), any::<u8>()), 1..4)) {
-        let [statistics, _] = examples();
+    fn wrong_statistics_do_no_harm(changes in changes()) {
+        let [statistics, _] = &*EXAMPLES;
         for (kind, bytes) in statistics.iter().enumerate() {
             let bytes = mutated(bytes, &changes);
             let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -201,8 +213,8 @@ proptest! {
 
     /// The same for views: they are refused, or documents can be inferred with them.
     #[test]
-    fn wrong_views_do_no_harm(changes in prop::collection::vec((0_usize..100_000, any::<u8>(), any::<u8>()), 1..4)) {
-        let [_, views] = examples();
+    fn wrong_views_do_no_harm(changes in changes()) {
+        let [_, views] = &*EXAMPLES;
         for (kind, bytes) in views.iter().enumerate() {
             let bytes = mutated(bytes, &changes);
             let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -220,4 +232,39 @@ proptest! {
             prop_assert!(outcome.is_ok(), "view {kind}");
         }
     }
+
+    /// The same for models of rows.
+    #[test]
+    fn wrong_bytes_of_models_of_rows_do_no_harm(changes in changes()) {
+        let model = Mixture::new(3, 4, Gaussian::default()).unwrap();
+        let mixture = || Online::new(model.clone(), Exact, Run::default()).unwrap();
+        prop_assert!(survives(mixture, &changes), "a mixture");
+        for law in [Sources::Laplace, Sources::Student(None)] {
+            let model = Ica { dimension: 4, sources: 2, law, noise: Noise::Diagonal, learn_scale: true, floor: 1e-6 };
+            let local = ScaleGibbs { sweeps: 2, window: Window::Last };
+            prop_assert!(survives(|| Online::new(model, local, Run::default()).unwrap(), &changes), "{law:?}");
+        }
+    }
+}
+
+/// Whether no wrong bytes of a view or of statistics make a run panic.
+fn survives<M: LatentModel<Batch = Observations>, L: LocalInference<M>>(
+    new: impl Fn() -> Online<M, L>,
+    changes: &[Change],
+) -> bool {
+    let (mut run, block) = (new(), observations(0..20));
+    run.begin(&block).unwrap();
+    let view = run.view(&block).unwrap();
+    let bytes =
+        [to_bytes(&view), to_bytes(&run.e_step(&view, &block).unwrap())].map(|b| mutated(&b, changes));
+    let work = || {
+        if let Ok(view) = from_bytes::<M::View>(&bytes[0]) {
+            drop(run.e_step(&view, &block));
+        }
+        if let Ok(read) = from_bytes::<M::Statistics>(&bytes[1]) {
+            drop(read.clone().merge(&read));
+            drop(run.absorb(&read));
+        }
+    };
+    catch_unwind(AssertUnwindSafe(work)).is_ok()
 }
