@@ -282,8 +282,7 @@ def plot(study):
         panel.set_xticks([1, 10, 100], ["1", "10", "100"])
     handles = dict(zip(*reversed(axes.flat[0].get_legend_handles_labels())))
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, frameon=False)
-    for name in ("svg", "png"):
-        figure.savefig(PAGES / f"defaults.{name}", metadata={"Date": None} if name == "svg" else None, dpi=100)
+    figure.savefig(PAGES / "defaults.svg", metadata={"Date": None})
 
 
 def write(_options):

@@ -13,7 +13,13 @@ pub(crate) const WIDTH: usize = 16;
 pub(crate) type Block = [f32; WIDTH];
 
 /// Sixteen numbers. A mask has one bit per number, the first lowest.
-pub(crate) trait Lanes: Copy {
+///
+/// # Safety
+///
+/// An implementation may use instructions that not every processor has. Who implements it promises that its type is
+/// named only by [`vectorised!`](crate::vectorised), which asks the processor first.
+#[allow(unsafe_code, reason = "its methods may be called only on processors that have their instructions")]
+pub(crate) unsafe trait Lanes: Copy {
     fn load(block: &Block) -> Self;
     fn store(self, block: &mut Block);
     fn splat(value: f32) -> Self;
@@ -143,7 +149,9 @@ impl Plain {
     }
 }
 
-impl Lanes for Plain {
+#[allow(unsafe_code, reason = "every processor has what it uses")]
+// SAFETY: nothing here needs instructions that a processor may lack.
+unsafe impl Lanes for Plain {
     #[inline(always)]
     fn load(block: &Block) -> Self {
         Self(*block)
@@ -245,7 +253,8 @@ mod x86 {
     #[derive(Clone, Copy)]
     pub(crate) struct Avx512(__m512);
 
-    impl Lanes for Avx512 {
+    // SAFETY: only `vectorised!` names this type, where the processor has AVX-512.
+    unsafe impl Lanes for Avx512 {
         #[inline(always)]
         fn load(block: &Block) -> Self {
             Self(unsafe { _mm512_loadu_ps(block.as_ptr()) })
@@ -376,7 +385,8 @@ mod x86 {
         }
     }
 
-    impl Lanes for Avx2 {
+    // SAFETY: only `vectorised!` names this type, where the processor has AVX2.
+    unsafe impl Lanes for Avx2 {
         #[inline(always)]
         fn load(block: &Block) -> Self {
             let (low, high) = block.split_at(8);

@@ -61,7 +61,6 @@ pub enum Command {
     Export(command::export::ExportArgs),
     Inspect(command::inspect::InspectArgs),
     Synth(command::synth::SynthArgs),
-    Reproduce(command::reproduce::ReproduceArgs),
     Bench(command::bench::BenchArgs),
     /// List the methods and what each is made of
     Methods,
@@ -111,11 +110,13 @@ pub enum ProgressChoice {
 /// Options of all commands, checked.
 #[derive(Clone, Copy, Debug)]
 pub struct General {
-    pub json: bool,
-    pub quiet: bool,
-    pub verbose: bool,
-    pub progress: ProgressChoice,
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+    pub(crate) verbose: bool,
+    pub(crate) progress: ProgressChoice,
+    /// Where all random numbers come from.
     pub seed: Seed,
+    /// One or more.
     pub threads: usize,
 }
 
@@ -146,20 +147,24 @@ pub enum Refusal {
     Config(anyhow::Error),
 }
 
-/// Reads the command line together with environment and configuration file.
-pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Refusal> {
-    let words: Vec<OsString> = words.into_iter().collect();
-    let mut command = command();
-    if let Some(file) = config_file(&words) {
-        command = config::apply(command, &file).map_err(Refusal::Config)?;
-    }
-    let matches = command.clone().try_get_matches_from(words).map_err(Refusal::Usage)?;
-    let cli = Cli::from_arg_matches(&matches);
-    let mut cli = cli.map_err(|error| Refusal::Usage(error.format(&mut command)))?;
+/// Reads the command line of the main program.
+pub fn parse() -> Result<Cli, Refusal> {
+    let (mut cli, matches): (Cli, _) = parse_as(command())?;
     if let (Command::Train(train), Some(matches)) = (&mut cli.command, matches.subcommand_matches("train")) {
         train.given = given(matches);
     }
     Ok(cli)
+}
+
+/// Reads the command line of a program together with environment and configuration file.
+pub fn parse_as<P: FromArgMatches>(mut command: clap::Command) -> Result<(P, clap::ArgMatches), Refusal> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(file) = config_file(&words) {
+        command = config::apply(command, &file).map_err(Refusal::Config)?;
+    }
+    let matches = command.clone().try_get_matches_from(words).map_err(Refusal::Usage)?;
+    let args = P::from_arg_matches(&matches);
+    Ok((args.map_err(|error| Refusal::Usage(error.format(&mut command)))?, matches))
 }
 
 /// Names of the flags that were given by the user, on the command line or by a variable.
@@ -173,7 +178,12 @@ fn given(matches: &clap::ArgMatches) -> Vec<String> {
 
 /// The whole command line, each flag of `train` and each general one with its environment variable.
 pub fn command() -> clap::Command {
-    Cli::command().mut_args(with_variable).mut_subcommand("train", |train| train.mut_args(with_variable))
+    with_general_variables(Cli::command()).mut_subcommand("train", |train| train.mut_args(with_variable))
+}
+
+/// A command line, each general option with its environment variable.
+pub fn with_general_variables(command: clap::Command) -> clap::Command {
+    command.mut_args(|arg| if arg.is_global_set() { with_variable(arg) } else { arg })
 }
 
 fn with_variable(arg: clap::Arg) -> clap::Arg {

@@ -11,7 +11,6 @@ pub mod infer;
 pub mod inspect;
 pub mod man;
 pub mod methods;
-pub mod reproduce;
 pub mod synth;
 pub mod topics;
 pub mod train;

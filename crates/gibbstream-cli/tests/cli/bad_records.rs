@@ -17,10 +17,6 @@ fn corrupted(lines: &str, bad: &[&[u8]]) -> Vec<u8> {
     all
 }
 
-fn read(folder: &Folder, name: &str) -> String {
-    String::from_utf8(folder.read(name)).unwrap()
-}
-
 #[test]
 fn the_model_is_that_of_the_cleaned_corpus() {
     let folder = Folder::with_corpora();
@@ -31,7 +27,7 @@ fn the_model_is_that_of_the_cleaned_corpus() {
         b"{\"text\": 5}",
         b"{\"text\": \"caf\xe9 plot\"}",
     ];
-    folder.write("bad.jsonl", corrupted(&read(&folder, "reviews.jsonl"), &bad));
+    folder.write("bad.jsonl", corrupted(&folder.text("reviews.jsonl"), &bad));
     for flags in ["", "--holdout 20", "--skip-docs 15 --limit-docs 90 --passes 2", "--min-df 3"] {
         let line = format!("--topics 3 --batch 10 --sweeps 5 --json {flags}");
         let clean = run(&folder, &format!("train reviews.jsonl {line}")).ok().json();
@@ -59,7 +55,7 @@ fn the_model_is_that_of_the_cleaned_corpus() {
 #[test]
 fn text_and_counts() {
     let folder = Folder::with_corpora();
-    folder.write("bad.txt", corrupted(&read(&folder, "reviews.txt"), &[b"plot \xff", b"\xc3\x28 novel"]));
+    folder.write("bad.txt", corrupted(&folder.text("reviews.txt"), &[b"plot \xff", b"\xc3\x28 novel"]));
     let line = "--topics 3 --batch 10 --sweeps 5 --json";
     let report = run(&folder, &format!("train bad.txt --skip-bad {line}")).ok().json();
     assert_eq!(

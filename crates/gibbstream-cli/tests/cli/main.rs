@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests count as tests")]
 #![allow(clippy::format_collect, reason = "the texts are short")]
 
+/// What is tested.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_gibbstream");
+
 mod support;
 
 mod commands;
@@ -27,6 +30,8 @@ mod disk_faults;
 
 mod continued;
 
+mod old_files;
+
 mod bad_records;
 
 mod vocabularies;
@@ -40,8 +45,6 @@ mod terminal;
 mod exports;
 
 mod compare;
-
-mod reproduce;
 
 mod dense;
 

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 /// The program with a clean environment.
 pub fn program() -> assert_cmd::Command {
-    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_gibbstream"));
+    let mut command = assert_cmd::Command::new(crate::PROGRAM);
     for (name, _) in std::env::vars_os() {
         let is_ours = name.to_str().is_some_and(|name| name.starts_with("GIBBSTREAM_"));
         if is_ours || ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"].iter().any(|other| name == *other) {
@@ -134,6 +134,11 @@ impl Folder {
     /// Reads a file.
     pub fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.file(name)).unwrap()
+    }
+
+    /// Reads a file of text.
+    pub fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.file(name)).unwrap()
     }
 
     /// Trains with the given flags and returns the JSON result.

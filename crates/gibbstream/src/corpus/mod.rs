@@ -32,6 +32,11 @@ mod json_lines;
 
 mod table;
 
+#[cfg(feature = "parquet")]
+mod parquet_table;
+
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
 mod parquet_table;
 
 mod numbers;
@@ -49,6 +54,7 @@ mod uci_files;
 // Tables and arrays to rows of numbers.
 mod numeric_csv;
 
+#[cfg(feature = "parquet")]
 mod numeric_parquet;
 
 mod numeric_npy;
@@ -81,7 +87,7 @@ pub use reader::{Format, Inputs, ResolvedInputs};
 
 pub use weights::BadWeight;
 
-pub use minibatch::{Entry, Minibatch};
+pub use minibatch::{Entry, Minibatch, Occurrence};
 pub use synthetic::{Length, Synthetic, Truth};
 pub use themes::themes;
 pub use uci_writer::{UciSize, write_uci};

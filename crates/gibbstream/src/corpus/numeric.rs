@@ -7,7 +7,10 @@ use super::bad_records::BadRecords;
 use super::input::{Content, Input};
 use super::numeric_csv::CsvRows;
 use super::numeric_npy::NpyRows;
+#[cfg(feature = "parquet")]
 use super::numeric_parquet::ParquetRows;
+#[cfg(not(feature = "parquet"))]
+use super::parquet_table::ParquetRows;
 use super::reader::ResolvedInputs;
 use super::stream::{Selection, no_documents};
 use super::table::delimiter;

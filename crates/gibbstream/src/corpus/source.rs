@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "xz")]
 use liblzma::stream::{CONCATENATED, Stream as XzStream};
 
 use super::follow::Followed;
@@ -15,6 +16,7 @@ const SIGNATURE_BYTES: u64 = 10;
 /// Read from the system at once.
 const CHUNK_BYTES: usize = 128 << 10;
 
+#[cfg(feature = "xz")]
 /// What an xz decoder may allocate: enough for `xz -9`, too little to hurt.
 const XZ_MEMORY_BYTES: u64 = 256 << 20;
 
@@ -101,10 +103,16 @@ impl Source {
         let reader: Box<dyn Read + Send> = match compression {
             None => Box::new(whole),
             Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(whole)),
+            #[cfg(feature = "bzip2")]
             Some(Compression::Bzip2) => Box::new(bzip2::bufread::MultiBzDecoder::new(whole)),
+            #[cfg(not(feature = "bzip2"))]
+            Some(Compression::Bzip2) => return Err(not_compiled_in(name, "bzip2", "bzip2")),
             Some(Compression::Zstd) => Box::new(
                 zstd::Decoder::with_buffer(whole).map_err(|error| Error::io(name, "decompress", error))?,
             ),
+            #[cfg(not(feature = "xz"))]
+            Some(Compression::Xz) => return Err(not_compiled_in(name, "xz", "xz")),
+            #[cfg(feature = "xz")]
             Some(Compression::Xz) => {
                 let stream = XzStream::new_stream_decoder(XZ_MEMORY_BYTES, CONCATENATED)
                     .map_err(|error| Error::io(name, "decompress", error.into()))?;
@@ -181,6 +189,14 @@ impl Read for Trickle {
         let size = into.len().min(self.1);
         self.0.read(&mut into[..size])
     }
+}
+
+/// A format that this build was compiled without.
+#[cfg(not(all(feature = "bzip2", feature = "xz", feature = "parquet")))]
+pub(super) fn not_compiled_in(name: &Path, format: &str, feature: &str) -> Error {
+    let problem = format!("this build cannot read {format}");
+    let advice = format!("build with the feature `{feature}`, or convert the file");
+    Error::corpus(Place::file(name), problem, advice)
 }
 
 #[cfg(test)]

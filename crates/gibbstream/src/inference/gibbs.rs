@@ -5,7 +5,7 @@ use super::document_stats::DocumentStats;
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
 use crate::model::LatentModel;
-use crate::model::topic_statistics::{Origin, TopicStatistics};
+use crate::model::topic_statistics::TopicStatistics;
 use crate::model::view::TopicView;
 use crate::random::Stream;
 use serde::{Deserialize, Serialize};
@@ -179,6 +179,6 @@ where
         out: &mut TopicStatistics,
     ) {
         let documents = latents.iter_mut().map(|latent| &mut latent.stats);
-        out.take_documents(&Origin::of(view, batch), documents, view.measures_evidence());
+        out.take_documents(view, batch, documents);
     }
 }

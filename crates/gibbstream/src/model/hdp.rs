@@ -13,6 +13,7 @@ use super::lda::{FreshRows, Lda, LdaState, Topics};
 use super::sticks::{Birth, PiRule, SMALLEST_WEIGHT, Sticks, posterior_means};
 use super::topic_rule::{TopicRule, WeightMap};
 use super::topic_statistics::{TopicStatistics, UNITS_PER_TOKEN, rounded_count};
+use super::topics::RowToBlend;
 use super::view::{TopicView, weight_and_prior};
 use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
@@ -281,15 +282,24 @@ impl LatentModel for Hdp {
             &alpha,
         );
         self.make_room(state, &births, step);
-        let rows = FreshRows { map: WeightMap::Affine(map), alpha: &alpha, fresh };
-        let share = fresh.share();
-        state.counts.blend_rows(step.rho, fresh.words(), |index, row, next, out| {
-            let (met, born) = out.split_at_mut(known);
-            met.fill(0.0);
+        let (rows, share) = (FreshRows::new(WeightMap::Affine(map), &alpha, fresh, step), fresh.share());
+        state.counts.blend_rows(step.rho, fresh.words(), |index, row, totals, space| {
+            let RowToBlend { counts, next, weight, replace } = row;
+            let (met, born) = counts.split_at_mut(known);
+            let (met_totals, born_totals) = totals.split_at_mut(known);
             born.fill(0.0);
-            let prior = fresh.add_row(index, met) + placed.add_row(fresh.words()[index], met, born);
-            rows.finish(prior, &row[..known], next, met);
-            born.iter_mut().for_each(|count| *count *= share);
+            let given = placed.of(fresh.words()[index]);
+            let prior = given.iter().filter(|(_, to, _)| *to == To::Prior).map(|(_, _, tokens)| tokens).sum();
+            let row = RowToBlend { counts: met, next, weight, replace };
+            rows.add(index, row, met_totals, &mut space[..known], prior);
+            for &(_, to, tokens) in given {
+                let fresh = tokens * share;
+                match to {
+                    To::Known(topic) => add(topic, fresh, weight, met, met_totals),
+                    To::Born(topic) => add(topic, fresh, weight, born, born_totals),
+                    To::Prior => {}
+                }
+            }
         });
         let gains = born_gains(fresh, &births, &state.alpha.alpha[known..]);
         self.absorb_weights(state, step, &theta, &gains);
@@ -355,19 +365,17 @@ impl Placed {
         Self { tokens }
     }
 
-    /// Adds the tokens of a word to known topics and to those just born; returns those of the prior.
-    fn add_row(&self, word: u32, met: &mut [f64], born: &mut [f64]) -> f64 {
+    /// The entries of a word.
+    fn of(&self, word: u32) -> &[(u32, To, f64)] {
         let start = self.tokens.partition_point(|entry| entry.0 < word);
-        let mut prior = 0.0;
-        for &(_, to, tokens) in self.tokens[start..].iter().take_while(|entry| entry.0 == word) {
-            match to {
-                To::Known(topic) => met[topic as usize] += tokens,
-                To::Born(topic) => born[topic as usize] += tokens,
-                To::Prior => prior += tokens,
-            }
-        }
-        prior
+        let end = self.tokens.partition_point(|entry| entry.0 <= word);
+        &self.tokens[start..end]
     }
+}
+
+fn add(topic: u32, fresh: f64, weight: f64, counts: &mut [f64], totals: &mut [f64]) {
+    counts[topic as usize] += weight * fresh;
+    totals[topic as usize] += fresh;
 }
 
 impl CandidateDocument {

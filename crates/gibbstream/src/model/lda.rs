@@ -4,7 +4,7 @@ use super::alpha::{AlphaRule, AlphaState};
 use super::sticks::Sticks;
 use super::topic_rule::{FreshCounts, TopicRule, WeightMap};
 use super::topic_statistics::TopicStatistics;
-use super::topics::{Affine, TopicStats, mix};
+use super::topics::{Affine, RowToBlend, Spread, TopicStats, mix};
 use super::view::{TopicView, weight_and_prior};
 use super::{Batch, LatentModel};
 use crate::averaging::Averaging;
@@ -203,36 +203,45 @@ impl Lda {
         Topics { beta, alpha: state.alpha.alpha.clone() }
     }
 
-    /// The fresh counts of all words at once; `map` gives the weights of the state.
-    fn fresh_counts(&self, counts: &TopicStats, alpha: &[f64], fresh: &TopicStatistics) -> FreshCounts {
-        let rows = self.fresh_rows(counts, alpha, fresh);
+    /// The fresh counts of all words at once.
+    fn fresh_counts(
+        &self,
+        counts: &TopicStats,
+        alpha: &[f64],
+        fresh: &TopicStatistics,
+        step: &Step,
+    ) -> FreshCounts {
+        let rows = self.fresh_rows(counts, alpha, fresh, step);
         let (words, topics) = (fresh.words(), self.topics);
         let mut out = FreshCounts {
             words: words.to_vec(),
             counts: vec![0.0; words.len() * topics],
             totals: vec![0.0; topics],
         };
-        out.counts
-            .par_chunks_exact_mut(topics)
-            .enumerate()
-            .with_min_len(ROWS_PER_TASK)
-            .for_each(|(index, row)| rows.write(index, counts.scaled_row(words[index]), &[], row));
+        let write = |(index, row): (usize, &mut [f64])| {
+            row.copy_from_slice(counts.scaled_row(words[index]));
+            let (mut space, mut totals) = (vec![0.0; topics], vec![0.0; topics]);
+            let row = RowToBlend { counts: row, next: &[], weight: 1.0, replace: true };
+            rows.add(index, row, &mut totals, &mut space, 0.0);
+        };
+        out.counts.par_chunks_exact_mut(topics).enumerate().with_min_len(ROWS_PER_TASK).for_each(write);
         for row in out.counts.chunks_exact(topics) {
             out.totals.iter_mut().zip(row).for_each(|(total, count)| *total += count);
         }
         out
     }
 
-    /// What writes the fresh counts of a word. Parameters are those of the state at the step that the statistics were
-    /// computed after: what the E-step left to the prior is divided by them.
+    /// What adds the fresh counts of a word, with the parameters of the state at the step that the statistics were
+    /// computed after.
     fn fresh_rows<'a>(
         &self,
         counts: &TopicStats,
         alpha: &'a [f64],
         fresh: &'a TopicStatistics,
+        step: &Step,
     ) -> FreshRows<'a> {
         let map = self.rule.weights(counts.scale(), counts.scaled_totals(), self.vocabulary, fresh.at());
-        FreshRows { map, alpha, fresh }
+        FreshRows::new(map, alpha, fresh, step)
     }
 
     fn probabilities(&self, state: &LdaState, step: &Step) -> Affine {
@@ -255,27 +264,74 @@ const ROWS_PER_TASK: usize = 64;
 
 /// From statistics to the expected counts per document of each word.
 pub(super) struct FreshRows<'a> {
-    pub(super) map: WeightMap,
-    pub(super) alpha: &'a [f64],
-    pub(super) fresh: &'a TopicStatistics,
+    map: WeightMap,
+    /// The same times alpha, where it is affine.
+    spread: Option<Spread>,
+    alpha: &'a [f64],
+    fresh: &'a TopicStatistics,
+    share: f64,
+    /// Whether the state is the one that the view of the documents was made of.
+    same_state: bool,
 }
 
-impl FreshRows<'_> {
-    /// Writes the expected counts of the word at place `index` of the statistics, whose running counts are `scaled`;
-    /// `next` are those that will be asked for next.
-    pub(super) fn write(&self, index: usize, scaled: &[f64], next: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        let prior = self.fresh.add_row(index, out);
-        self.finish(prior, scaled, next, out);
+impl<'a> FreshRows<'a> {
+    /// `map` and `alpha` are those of the state; what the E-step left to the prior is divided by them. `step` is the one
+    /// to be taken.
+    pub(super) fn new(map: WeightMap, alpha: &'a [f64], fresh: &'a TopicStatistics, step: &Step) -> Self {
+        let times = |values: &[f64]| values.iter().zip(alpha).map(|(value, alpha)| value * alpha).collect();
+        let spread = match &map {
+            WeightMap::Affine(map) => {
+                Some(Spread { factors: times(&map.factors), offsets: times(&map.offsets) })
+            }
+            WeightMap::ExpDigamma { .. } => None,
+        };
+        let same_state = fresh.at().update + 1 == step.update;
+        Self { map, spread, alpha, fresh, share: fresh.share(), same_state }
     }
 
-    /// Divides what the prior accounts for among topics, and turns sums into means.
-    pub(super) fn finish(&self, prior: f64, scaled: &[f64], next: &[f64], out: &mut [f64]) {
-        let share = self.fresh.share();
-        if prior > 0.0 {
-            self.map.divide(prior, share, scaled, next, self.alpha, out);
-        } else {
-            out.iter_mut().for_each(|count| *count *= share);
+    /// Adds the expected counts of the word at place `index` of the statistics to its row and to the totals.
+    pub(super) fn add(
+        &self,
+        index: usize,
+        mut row: RowToBlend<'_>,
+        totals: &mut [f64],
+        space: &mut [f64],
+        prior: f64,
+    ) {
+        self.divide(index, self.fresh.prior(index) + prior, &mut row, totals);
+        let (weight, share, counts) = (row.weight, self.share, row.counts);
+        self.fresh.each_count(index, space, |topic, tokens| {
+            let fresh = tokens * share;
+            counts[topic] += weight * fresh;
+            totals[topic] += fresh;
+        });
+    }
+
+    /// Divides tokens that the prior accounts for among topics.
+    fn divide(&self, index: usize, tokens: f64, row: &mut RowToBlend<'_>, totals: &mut [f64]) {
+        if tokens <= 0.0 {
+            if row.replace {
+                row.counts.fill(0.0);
+            }
+            return;
+        }
+        let topics = self.alpha.len();
+        if let (Some(spread), WeightMap::Affine(map)) = (&self.spread, &self.map) {
+            let mass = self.fresh.prior_mass(index).filter(|_| self.same_state);
+            let mass = mass.unwrap_or_else(|| map.prior_mass(&row.counts[..topics], self.alpha));
+            if mass > 0.0 {
+                return spread.add(tokens * self.share / mass, row, totals);
+            }
+        }
+        let mut weights = vec![0.0; topics];
+        let mass = self.map.prior_weights(&row.counts[..topics], self.alpha, &mut weights);
+        let ratio = tokens * self.share / mass;
+        if row.replace {
+            row.counts.fill(0.0);
+        }
+        for ((count, weight), total) in row.counts.iter_mut().zip(&weights).zip(totals) {
+            *total += ratio * weight;
+            *count += row.weight * (ratio * weight);
         }
     }
 }
@@ -346,7 +402,7 @@ impl LatentModel for Lda {
             return;
         };
         let theta = fresh.theta(&state.alpha.alpha);
-        let fresh = self.fresh_counts(counts, &state.alpha.alpha, fresh);
+        let fresh = self.fresh_counts(counts, &state.alpha.alpha, fresh, at);
         let rho = at.rho;
         let scale = counts.scale() * (1.0 - rho);
         let totals = counts.scaled_totals().iter().zip(&fresh.totals);
@@ -388,12 +444,12 @@ impl LatentModel for Lda {
         let old_alpha = alpha.alpha.clone();
         let move_counts = || {
             if self.rule.blends() && !self.averaging.is_on() {
-                let rows = self.fresh_rows(counts, &old_alpha, fresh);
-                counts.blend_rows(step.rho, fresh.words(), |index, row, next, out| {
-                    rows.write(index, row, next, out);
+                let rows = self.fresh_rows(counts, &old_alpha, fresh, step);
+                counts.blend_rows(step.rho, fresh.words(), |index, row, totals, space| {
+                    rows.add(index, row, totals, space, 0.0);
                 });
             } else {
-                let fresh = self.fresh_counts(counts, &old_alpha, fresh);
+                let fresh = self.fresh_counts(counts, &old_alpha, fresh, step);
                 self.rule.absorb(counts, step, &fresh, self.seed);
             }
         };

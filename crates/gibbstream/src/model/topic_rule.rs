@@ -110,33 +110,17 @@ impl WeightMap {
         }
     }
 
-    /// Divides `tokens` among topics in proportion to their weights times `alpha`, adds them to `out`, and multiplies by
-    /// `share`. The row `next` will be asked for next.
-    pub(crate) fn divide(
-        &self,
-        tokens: f64,
-        share: f64,
-        scaled: &[f64],
-        next: &[f64],
-        alpha: &[f64],
-        out: &mut [f64],
-    ) {
-        if let Self::Affine(affine) = self {
-            let prior = affine.prior_mass(scaled, next, alpha);
-            if prior > 0.0 {
-                return affine.divide(tokens / prior, share, scaled, alpha, out);
-            }
-        }
-        let mut weights = scaled.to_vec();
-        self.apply(&mut weights);
-        let (_, mut prior) = weight_and_prior(&weights, alpha);
+    /// Writes the weights of a row of scaled counts times `alpha`; returns their sum.
+    pub(crate) fn prior_weights(&self, scaled: &[f64], alpha: &[f64], out: &mut [f64]) -> f64 {
+        out.copy_from_slice(scaled);
+        self.apply(out);
+        let mut prior = weight_and_prior(out, alpha).1;
         if prior <= 0.0 {
-            weights.fill(1.0); // the word says nothing about topics
-            prior = alpha.iter().sum();
+            out.fill(1.0); // the word says nothing about topics
+            prior = weight_and_prior(out, alpha).1;
         }
-        for ((count, weight), alpha) in out.iter_mut().zip(&weights).zip(alpha) {
-            *count = (*count + tokens / prior * alpha * weight) * share;
-        }
+        out.iter_mut().zip(alpha).for_each(|(weight, alpha)| *weight *= alpha);
+        prior
     }
 
     /// Maps a row of scaled counts in place.

@@ -9,7 +9,7 @@ use super::alpha::ThetaExpectation;
 use super::candidates::{CandidateDocument, merge_candidates};
 use super::view::TopicView;
 use super::{Statistics, Sums, mismatch};
-use crate::corpus::Minibatch;
+use crate::corpus::{Minibatch, Occurrence};
 use crate::error::Result;
 use crate::inference::document_stats::DocumentStats;
 use crate::math::digamma;
@@ -57,7 +57,12 @@ pub struct TopicStatistics {
 #[derive(Clone, Debug)]
 enum Counts {
     /// Of each document; every word of the minibatch occurs.
-    ByDocument(Minibatch, Vec<DocumentStats>),
+    ByDocument {
+        batch: Minibatch,
+        documents: Vec<DocumentStats>,
+        /// The mass of each word under the prior of the view, if it is at hand.
+        masses: Vec<f64>,
+    },
     /// Summed over documents.
     ByWord(WordCounts),
 }
@@ -124,15 +129,15 @@ struct OpenStatistics {
     candidates: Vec<CandidateDocument>,
 }
 
-/// What local inference knows about the view and the documents beside counts.
-pub(crate) struct Origin<'a> {
-    pub at: Step,
-    pub topics: usize,
-    pub batch: &'a Minibatch,
+/// What statistics say about where they come from.
+struct Origin<'a> {
+    at: Step,
+    topics: usize,
+    batch: &'a Minibatch,
 }
 
 impl<'a> Origin<'a> {
-    pub(crate) fn of(view: &TopicView, batch: &'a Minibatch) -> Self {
+    fn of(view: &TopicView, batch: &'a Minibatch) -> Self {
         Self { at: view.clock(), topics: view.known_topics(), batch }
     }
 
@@ -149,26 +154,28 @@ impl TopicStatistics {
     /// Takes over the statistics of each document, in exchange for old buffers.
     pub(crate) fn take_documents<'a>(
         &mut self,
-        origin: &Origin<'_>,
+        view: &TopicView,
+        batch: &Minibatch,
         documents: impl ExactSizeIterator<Item = &'a mut DocumentStats>,
-        open: bool,
     ) {
-        let mut parts = match std::mem::take(&mut self.counts) {
-            Counts::ByDocument(_, parts) => parts,
-            Counts::ByWord(_) => Vec::new(),
+        let (mut parts, mut masses) = match std::mem::take(&mut self.counts) {
+            Counts::ByDocument { documents, masses, .. } => (documents, masses),
+            Counts::ByWord(_) => Default::default(),
         };
         parts.resize_with(documents.len(), DocumentStats::default);
         for (part, document) in parts.iter_mut().zip(documents) {
             std::mem::swap(part, document);
         }
+        let origin = Origin::of(view, batch);
         origin.begin(self, parts.iter().map(DocumentStats::sweeps).max().unwrap_or(1));
-        if open {
-            self.open = Some(OpenStatistics::of(origin, &parts));
+        if view.measures_evidence() {
+            self.open = Some(OpenStatistics::of(&origin, &parts));
         }
         self.theta = Theta::ByDocument;
-        self.counts = Counts::ByDocument(origin.batch.clone(), parts);
+        view.masses_of_met_words(&mut masses);
+        self.counts = Counts::ByDocument { batch: batch.clone(), documents: parts, masses };
         // A block of a larger minibatch is numbered by the words of all.
-        if origin.batch.has_absent_words() {
+        if batch.has_absent_words() {
             self.sum_up();
         }
     }
@@ -235,7 +242,7 @@ impl TopicStatistics {
     /// The words that occur, ascending.
     pub fn words(&self) -> &[u32] {
         match &self.counts {
-            Counts::ByDocument(batch, _) => batch.words(),
+            Counts::ByDocument { batch, .. } => batch.words(),
             Counts::ByWord(counts) => &counts.words,
         }
     }
@@ -243,7 +250,7 @@ impl TopicStatistics {
     /// Tokens of the word at place `index` of [`Self::words`].
     pub fn tokens(&self, index: usize) -> u64 {
         match &self.counts {
-            Counts::ByDocument(batch, _) => batch.tokens_of_word(index),
+            Counts::ByDocument { batch, .. } => batch.tokens_of_word(index),
             Counts::ByWord(counts) => counts.tokens[index],
         }
     }
@@ -253,39 +260,65 @@ impl TopicStatistics {
         1.0 / (self.documents * self.sweeps).max(1) as f64
     }
 
-    /// Adds the counts of the word at place `index` to `row`, one number for each topic, and returns how many of its
-    /// tokens the prior accounts for; both are sums over documents and sweeps.
-    #[inline]
-    pub(crate) fn add_row(&self, index: usize, row: &mut [f64]) -> f64 {
+    /// The mass of a word under the prior of the view that the documents were inferred with, if it is at hand.
+    pub(crate) fn prior_mass(&self, index: usize) -> Option<f64> {
         match &self.counts {
-            Counts::ByDocument(batch, documents) => {
-                let mut prior = 0.0;
-                for place in batch.occurrences(index) {
-                    let document = &documents[place.document as usize];
-                    prior += rounded_count(document.prior(place.row as usize));
-                    for (topic, count) in document.counts(place.row as usize) {
-                        // Topics that only one document knows are left to the model.
-                        if let Some(sum) = row.get_mut(topic as usize) {
-                            *sum += rounded_count(f64::from(count));
-                        }
-                    }
-                }
-                prior
+            Counts::ByDocument { masses, .. } => masses.get(index).copied(),
+            Counts::ByWord(_) => None,
+        }
+    }
+
+    /// Tokens of the word at place `index` that the prior accounts for, summed over documents and sweeps.
+    pub(crate) fn prior(&self, index: usize) -> f64 {
+        match &self.counts {
+            Counts::ByDocument { batch, documents, .. } => {
+                let tokens = |place: &Occurrence| {
+                    rounded_count(documents[place.document as usize].prior(place.row as usize))
+                };
+                batch.occurrences(index).iter().map(tokens).sum()
             }
-            Counts::ByWord(WordCounts { prior, rows, .. }) => {
-                match rows {
-                    Rows::Sparse { ends, entries } => {
-                        let start = if index == 0 { 0 } else { ends[index - 1] };
-                        for &(topic, units) in &entries[start..ends[index]] {
-                            row[topic as usize] += units as f64 / UNITS_PER_TOKEN;
+            Counts::ByWord(counts) => counts.prior[index] as f64 / UNITS_PER_TOKEN,
+        }
+    }
+
+    /// Hands out the other tokens of the word at place `index`: once for every topic that has any, summed over documents
+    /// and sweeps. `space` holds a zero for each topic, before and after.
+    #[inline]
+    pub(crate) fn each_count(&self, index: usize, space: &mut [f64], mut count: impl FnMut(usize, f64)) {
+        match &self.counts {
+            Counts::ByDocument { batch, documents, .. } => {
+                let of = |place: &Occurrence| (&documents[place.document as usize], place.row as usize);
+                if let [place] = batch.occurrences(index) {
+                    let (document, row) = of(place);
+                    // Topics that only one document knows are left to the model.
+                    let known = document.counts(row).filter(|&(topic, _)| (topic as usize) < self.topics);
+                    known.for_each(|(topic, tokens)| count(topic as usize, rounded_count(f64::from(tokens))));
+                    return;
+                }
+                for (document, row) in batch.occurrences(index).iter().map(of) {
+                    for (topic, tokens) in document.counts(row) {
+                        if (topic as usize) < self.topics {
+                            space[topic as usize] += rounded_count(f64::from(tokens));
                         }
                     }
-                    Rows::Dense(values) => {
-                        let values = &values[index * self.topics..][..self.topics];
-                        row.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+                }
+                for (document, _) in batch.occurrences(index).iter().map(of) {
+                    for &topic in document.topics().iter().filter(|&&topic| (topic as usize) < self.topics) {
+                        let tokens = std::mem::take(&mut space[topic as usize]);
+                        if tokens != 0.0 {
+                            count(topic as usize, tokens);
+                        }
                     }
                 }
-                prior[index] as f64 / UNITS_PER_TOKEN
+            }
+            Counts::ByWord(WordCounts { rows: Rows::Dense(values), .. }) => {
+                let values = &values[index * self.topics..][..self.topics];
+                values.iter().enumerate().for_each(|(topic, &tokens)| count(topic, tokens));
+            }
+            Counts::ByWord(counts) => {
+                for &(topic, units) in counts.entries(index) {
+                    count(topic as usize, units as f64 / UNITS_PER_TOKEN);
+                }
             }
         }
     }
@@ -293,10 +326,9 @@ impl TopicStatistics {
     /// Expected counts per document of the word at place `index` of [`Self::words`]: in each topic beside what the prior
     /// accounts for, and what it accounts for.
     pub fn mean_counts(&self, index: usize) -> (Vec<f64>, f64) {
-        let mut row = vec![0.0; self.topics];
-        let prior = self.add_row(index, &mut row);
-        row.iter_mut().for_each(|count| *count *= self.share());
-        (row, prior * self.share())
+        let (mut row, mut space) = (vec![0.0; self.topics], vec![0.0; self.topics]);
+        self.each_count(index, &mut space, |topic, tokens| row[topic] = tokens * self.share());
+        (row, self.prior(index) * self.share())
     }
 
     /// What is expected of topic proportions, a mean over documents, where `alpha` is their parameter.
@@ -326,7 +358,7 @@ impl TopicStatistics {
                 histogram.make_room(largest);
                 sizes.iter().for_each(|&(topic, size, count)| histogram.add(topic, size, count));
             }
-            (_, Counts::ByDocument(_, documents)) => {
+            (_, Counts::ByDocument { documents, .. }) => {
                 let sizes = || documents.iter().flat_map(DocumentStats::sizes);
                 histogram.make_room(sizes().map(|&(_, size)| size).max().unwrap_or(0));
                 sizes().for_each(|&(topic, size)| histogram.add(topic, size, 1));
@@ -353,7 +385,7 @@ impl TopicStatistics {
 
     /// Adds the counts of documents up.
     fn sum_up(&mut self) {
-        if let Counts::ByDocument(batch, documents) = &self.counts {
+        if let Counts::ByDocument { batch, documents, .. } = &self.counts {
             let sizes = sorted_sizes(documents, self.topics);
             if self.theta == Theta::ByDocument {
                 self.theta = Theta::Sizes(sizes);
@@ -365,38 +397,24 @@ impl TopicStatistics {
     fn by_word(&self, batch: &Minibatch) -> WordCounts {
         let (mut ends, mut entries) = (Vec::new(), Vec::new());
         let mut counts = WordCounts::default();
-        let (mut row, mut touched) = (vec![0.0; self.topics], Vec::new());
+        let mut space = vec![0.0; self.topics];
         for (index, &word) in batch.words().iter().enumerate() {
             if batch.occurrences(index).is_empty() {
                 continue;
             }
-            let prior = self.add_row(index, &mut row);
-            self.touched_topics(index, &mut touched);
-            for &topic in &touched {
-                let tokens = std::mem::take(&mut row[topic as usize]);
+            let start = entries.len();
+            self.each_count(index, &mut space, |topic, tokens| {
                 if tokens != 0.0 {
-                    entries.push((topic, (tokens * UNITS_PER_TOKEN) as i64));
+                    entries.push((topic as u32, (tokens * UNITS_PER_TOKEN) as i64));
                 }
-            }
+            });
+            entries[start..].sort_unstable();
             ends.push(entries.len());
             counts.words.push(word);
             counts.tokens.push(batch.tokens_of_word(index));
-            counts.prior.push((prior * UNITS_PER_TOKEN) as i64);
+            counts.prior.push((self.prior(index) * UNITS_PER_TOKEN) as i64);
         }
         WordCounts { rows: Rows::Sparse { ends, entries }, ..counts }
-    }
-
-    /// Topics that a word may have counts in, ascending.
-    fn touched_topics(&self, index: usize, touched: &mut Vec<u32>) {
-        touched.clear();
-        if let Counts::ByDocument(batch, documents) = &self.counts {
-            for place in batch.occurrences(index) {
-                touched.extend_from_slice(documents[place.document as usize].topics());
-            }
-        }
-        touched.retain(|&topic| (topic as usize) < self.topics);
-        touched.sort_unstable();
-        touched.dedup();
     }
 
     /// Replaces everything that depends on parameters by what it is with these.
@@ -406,8 +424,9 @@ impl TopicStatistics {
         let mut rows = vec![0.0; words.len() * self.topics];
         rows.par_chunks_exact_mut(self.topics).enumerate().with_min_len(WORDS_PER_TASK).for_each(
             |(index, row)| {
-                let prior = self.add_row(index, row);
-                divide(index, prior, row);
+                let mut space = vec![0.0; self.topics];
+                self.each_count(index, &mut space, |topic, tokens| row[topic] = tokens);
+                divide(index, self.prior(index), row);
             },
         );
         let tokens = (0..words.len()).map(|index| self.tokens(index)).collect();
@@ -490,7 +509,7 @@ impl Statistics for TopicStatistics {
             return Err("the number of documents");
         }
         let sound = match &self.counts {
-            Counts::ByDocument(_, documents) => documents.iter().all(DocumentStats::is_finite),
+            Counts::ByDocument { documents, .. } => documents.iter().all(DocumentStats::is_finite),
             Counts::ByWord(counts) => {
                 counts.is_sound(self.topics, tokens, !matches!(self.theta, Theta::Expected(_)))
             }

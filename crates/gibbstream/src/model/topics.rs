@@ -91,16 +91,14 @@ impl Affine {
         })
     }
 
-    /// The sum over topics of `alpha_k` times the probability. The row `next` will be asked for next.
-    pub(crate) fn prior_mass(&self, scaled: &[f64], next: &[f64], alpha: &[f64]) -> f64 {
+    /// The sum over topics of `alpha_k` times the probability, in the order of [`Self::apply_and_sum`].
+    pub(crate) fn prior_mass(&self, scaled: &[f64], alpha: &[f64]) -> f64 {
         vectorised!((
             scaled: &[f64] = scaled,
-            next: &[f64] = next,
             factors: &[f64] = &self.factors,
             offsets: &[f64] = &self.offsets,
             alpha: &[f64] = alpha,
         ) -> f64 {
-            next.as_chunks::<LANES>().0.iter().for_each(prefetch);
             let mut sums = [0.0; LANES];
             let (scaled_lanes, scaled_rest) = scaled.as_chunks::<LANES>();
             let (factor_lanes, factor_rest) = factors.as_chunks::<LANES>();
@@ -117,24 +115,6 @@ impl Affine {
             }
             add_lanes(sums)
         })
-    }
-
-    /// `out_k = (out_k + ratio alpha_k p_k) share`, where `p_k` are the probabilities.
-    pub(crate) fn divide(&self, ratio: f64, share: f64, scaled: &[f64], alpha: &[f64], out: &mut [f64]) {
-        vectorised!((
-            ratio: f64 = ratio,
-            share: f64 = share,
-            scaled: &[f64] = scaled,
-            factors: &[f64] = &self.factors,
-            offsets: &[f64] = &self.offsets,
-            alpha: &[f64] = alpha,
-            out: &mut [f64] = out,
-        ) -> () {
-            let maps = factors.iter().zip(offsets).zip(alpha);
-            for ((out, scaled), ((factor, offset), alpha)) in out.iter_mut().zip(scaled).zip(maps) {
-                *out = (*out + ratio * alpha * (scaled * factor + offset)) * share;
-            }
-        });
     }
 
     /// Turns a row of scaled counts into probabilities.
@@ -245,17 +225,17 @@ impl TopicStats {
         self.add_totals(weight, fresh_totals);
     }
 
-    /// The same for statistics that are not averaged, whose rows come one by one: `fresh(index, row, next, out)` writes
-    /// the fresh row of the word at that place of `words`, given its row as it was, and the one that will be asked for
-    /// next.
-    pub fn blend_rows(&mut self, rho: f64, words: &[u32], fresh: impl FreshRow) {
+    /// The same for statistics that are not averaged, whose rows come one by one: `add(index, row, totals, space)` adds the
+    /// fresh counts of the word at that place of `words` to its row, and to the totals; `space` holds a zero for each
+    /// topic, before and after.
+    pub fn blend_rows(&mut self, rho: f64, words: &[u32], add: impl AddRow) {
         debug_assert!(self.average.is_none());
         let replace = rho >= 1.0;
         if !replace {
             self.fade(rho, words);
         }
         let weight = if replace { 1.0 } else { rho / self.scale };
-        let blending = Blending { topics: self.topics, weight, replace, fresh: &fresh };
+        let blending = Blending { topics: self.topics, weight, replace, add: &add };
         let totals = blending.rows(words, 0, 0, &mut self.scaled);
         if replace {
             self.keep_only(words);
@@ -466,19 +446,29 @@ fn add_rows(
     }
 }
 
-/// What writes one fresh row, see [`TopicStats::blend_rows`].
-pub trait FreshRow: Fn(usize, &[f64], &[f64], &mut [f64]) + Sync {}
-impl<F: Fn(usize, &[f64], &[f64], &mut [f64]) + Sync> FreshRow for F {}
+/// The counts of a word, as [`TopicStats::blend_rows`] hands them out: with `weight` times fresh counts added, or, if they
+/// `replace` what was there, set to it.
+pub struct RowToBlend<'a> {
+    pub(crate) counts: &'a mut [f64],
+    /// The row that will be asked for next.
+    pub(crate) next: &'a [f64],
+    pub(crate) weight: f64,
+    pub(crate) replace: bool,
+}
+
+/// What adds one fresh row, see [`TopicStats::blend_rows`].
+pub trait AddRow: Fn(usize, RowToBlend<'_>, &mut [f64], &mut [f64]) + Sync {}
+impl<F: Fn(usize, RowToBlend<'_>, &mut [f64], &mut [f64]) + Sync> AddRow for F {}
 
 /// How rows are blended.
 struct Blending<'a, F> {
     topics: usize,
     weight: f64,
     replace: bool,
-    fresh: &'a F,
+    add: &'a F,
 }
 
-impl<F: FreshRow> Blending<'_, F> {
+impl<F: AddRow> Blending<'_, F> {
     /// Blends the rows of `words`, from place `first` of all words on; `scaled` begins at row `base`. Returns the column
     /// sums of the fresh rows, added up in an order that depends on the number of words alone.
     fn rows(&self, words: &[u32], first: usize, base: usize, scaled: &mut [f64]) -> Vec<f64> {
@@ -497,30 +487,60 @@ impl<F: FreshRow> Blending<'_, F> {
         let (mut space, mut totals) = (vec![0.0; self.topics], vec![0.0; self.topics]);
         let place = |word: u32| (word as usize - base) * self.topics;
         for (i, &word) in words.iter().enumerate() {
-            let next = words.get(i + 1).map_or(&[][..], |&next| &scaled[place(next)..][..self.topics]);
-            (self.fresh)(first + i, &scaled[place(word)..][..self.topics], next, &mut space);
-            let row = &mut scaled[place(word)..][..self.topics];
-            if self.replace {
-                row.fill(0.0);
-            }
-            add_row_and_totals(row, self.weight, &space, &mut totals);
+            let (before, after) = scaled.split_at_mut(place(word) + self.topics);
+            let counts = &mut before[place(word)..];
+            let next = words
+                .get(i + 1)
+                .map_or(&[][..], |&next| &after[place(next) - place(word) - self.topics..][..self.topics]);
+            let row = RowToBlend { counts, next, weight: self.weight, replace: self.replace };
+            (self.add)(first + i, row, &mut totals, &mut space);
         }
         totals
     }
 }
 
-fn add_row_and_totals(scaled: &mut [f64], weight: f64, fresh: &[f64], totals: &mut [f64]) {
-    vectorised!((
-        scaled: &mut [f64] = scaled,
-        weight: f64 = weight,
-        fresh: &[f64] = fresh,
-        totals: &mut [f64] = totals,
-    ) -> () {
-        for ((scaled, fresh), total) in scaled.iter_mut().zip(fresh).zip(totals) {
-            *total += fresh;
-            *scaled += weight * fresh;
-        }
-    });
+/// Numbers in proportion to probabilities: `scaled * factor + offset` with a pair per topic.
+pub(crate) struct Spread {
+    pub(crate) factors: Vec<f64>,
+    pub(crate) offsets: Vec<f64>,
+}
+
+impl Spread {
+    /// Adds `ratio` times the numbers of a row to the row and to the totals.
+    pub(crate) fn add(&self, ratio: f64, row: &mut RowToBlend<'_>, totals: &mut [f64]) {
+        vectorised!((
+            ratio: f64 = ratio,
+            weight: f64 = row.weight,
+            keep: f64 = if row.replace { 0.0 } else { 1.0 },
+            counts: &mut [f64] = row.counts,
+            next: &[f64] = row.next,
+            factors: &[f64] = &self.factors,
+            offsets: &[f64] = &self.offsets,
+            totals: &mut [f64] = totals,
+        ) -> () {
+            let (next, _) = next.as_chunks::<LANES>();
+            let (count_lanes, count_rest) = counts.as_chunks_mut::<LANES>();
+            let (total_lanes, total_rest) = totals.as_chunks_mut::<LANES>();
+            let (factor_lanes, factor_rest) = factors.as_chunks::<LANES>();
+            let (offset_lanes, offset_rest) = offsets.as_chunks::<LANES>();
+            let lanes = count_lanes.iter_mut().zip(total_lanes).zip(factor_lanes.iter().zip(offset_lanes));
+            for (i, ((counts, totals), (factors, offsets))) in lanes.enumerate() {
+                if let Some(next) = next.get(i) {
+                    prefetch(next);
+                }
+                for lane in 0..LANES {
+                    let fresh = ratio * (counts[lane] * factors[lane] + offsets[lane]);
+                    totals[lane] += fresh;
+                    counts[lane] = keep * counts[lane] + weight * fresh;
+                }
+            }
+            for (lane, count) in count_rest.iter_mut().enumerate() {
+                let fresh = ratio * (*count * factor_rest[lane] + offset_rest[lane]);
+                total_rest[lane] += fresh;
+                *count = keep * *count + weight * fresh;
+            }
+        });
+    }
 }
 
 fn add_row(scaled: &mut [f64], weight: f64, fresh: &[f64]) {

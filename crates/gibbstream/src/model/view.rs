@@ -302,6 +302,15 @@ impl TopicView {
         self.masses[word as usize].prior
     }
 
+    /// Writes `sum_k alpha_k phi_kw` of all words, or nothing if it stands for more or less than that: where some are
+    /// topics that nobody has met, or words that no topic has seen.
+    pub(crate) fn masses_of_met_words(&self, out: &mut Vec<f64>) {
+        out.clear();
+        if !self.open && !self.measures_evidence() && self.unseen == 0 {
+            out.extend(self.masses.iter().map(|mass| mass.prior));
+        }
+    }
+
     /// What the weights of a word are multiplied by to be relative to its mass under the prior.
     #[inline]
     pub fn scale(&self, word: u32) -> f64 {
