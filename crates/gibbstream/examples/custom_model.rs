@@ -5,21 +5,24 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use gibbstream::inference::{LocalInference, Passes};
-use gibbstream::model::{Batch, LatentModel, blended, observations::Observations};
+use gibbstream::model::{Batch, LatentModel, Sums, blended, observations::Observations};
 use gibbstream::online::{Online, Run};
 use gibbstream::random::{Purpose, Seed, Stream};
 use gibbstream::schedule::Step;
 use nalgebra::{DMatrix, DVector};
+use serde::{Deserialize, Serialize};
 
 /// The model: how many switches, and how many values an observation has.
 pub struct Switches(pub usize, pub usize);
 
-/// The parameters: pi, W with features as columns, and the variance of the noise. Local inference reads just these.
-#[derive(Clone, Default)]
-pub struct Parameters(pub Vec<f64>, pub DMatrix<f64>, pub f64);
+/// The parameters: pi, W feature after feature, and the variance of the noise. Local inference reads just these, wherever
+/// it runs, so they can be written as bytes.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub struct Parameters(pub Vec<f64>, pub Vec<f64>, pub f64);
 
-/// Statistics are a list: E[z z^T], E[z x^T], E[x^T x]. A `Vec<f64>` already knows how to be added and scaled.
-#[derive(Clone)]
+/// Running means E[z z^T], E[z x^T], E[x^T x], and the parameters. Those of a minibatch are `Sums`, which add up to the
+/// same bits in any order.
+#[derive(Clone, Debug)]
 pub struct State(pub Vec<f64>, pub Parameters);
 
 /// The M-step: shares, a regression of x on z, and what it leaves over.
@@ -29,29 +32,30 @@ pub fn maximise(&Switches(q, p): &Switches, s: &[f64]) -> Parameters {
     let solved = (&zz + DMatrix::identity(q, q) * 1e-9).lu().solve(&zx).expect("the ridge makes it regular");
     let left = s[s.len() - 1] - solved.dot(&zx);
     let shares = (0..q).map(|j| zz[(j, j)].clamp(1e-3, 1.0 - 1e-3)).collect();
-    Parameters(shares, solved.transpose(), (left / p as f64).max(1e-6))
+    Parameters(shares, solved.transpose().as_slice().to_vec(), (left / p as f64).max(1e-6))
 }
 
 type Rows = Observations; // what a minibatch holds; bring your own if yours are something else
 impl LatentModel for Switches {
     type Batch = Rows;
-    type Expectation = Vec<f64>;
+    type Statistics = Sums;
     type State = State;
     type View = Parameters;
     fn initial(&self, first: &Rows, seed: Seed) -> State {
         let mut random = seed.stream(Purpose::Initial, [0, 0]);
-        let features = DMatrix::from_fn(self.1, self.0, |i, _| first.row(random.below(first.len()))[i]);
+        let features =
+            (0..self.0 * self.1).map(|i| first.row(random.below(first.len()))[i % self.1]).collect();
         // The first update has weight 1, so the statistics before it do not matter.
         State(vec![0.0; self.0 * (self.0 + self.1) + 1], Parameters(vec![0.5; self.0], features, 1.0))
     }
 
-    fn view(&self, s: &State, at: &Step, ahead: Option<&Vec<f64>>, _: &Rows, out: &mut Parameters) {
-        let pending = ahead.map(|fresh| maximise(self, &blended(&s.0, at.rho, fresh)));
+    fn view(&self, s: &State, at: &Step, ahead: Option<&Sums>, _: &Rows, out: &mut Parameters) {
+        let pending = ahead.map(|fresh| maximise(self, &blended(&s.0, at.rho, &fresh.mean())));
         *out = pending.unwrap_or_else(|| s.1.clone());
     }
 
-    fn absorb(&self, s: &mut State, step: &Step, fresh: &mut Vec<f64>, _: &Parameters, _: &Rows) {
-        s.0 = blended(&s.0, step.rho, fresh);
+    fn absorb(&self, s: &mut State, step: &Step, fresh: &Sums) {
+        s.0 = blended(&s.0, step.rho, &fresh.mean());
         s.1 = maximise(self, &s.0);
     }
     fn remember(&self, _: &mut State, _: &Step) {} // no mean of parameters is kept here
@@ -77,8 +81,9 @@ impl LocalInference<Switches> for Sweeps {
 
     fn advance(&self, eta: &Parameters, batch: &Rows, i: usize, h: &mut Hidden, (): &mut (), run: Passes) {
         let (Parameters(shares, features, variance), x) = (eta, DVector::from_row_slice(batch.row(i)));
+        let features = DMatrix::from_column_slice(x.len(), shares.len(), features);
         h.2 = vec![0.0; shares.len() * (shares.len() + x.len()) + 1];
-        let mut rest = &x - features * &h.0;
+        let mut rest = &x - &features * &h.0;
         let weight = 1.0 / run.kept() as f64;
         for pass in run.range {
             for (j, feature) in features.column_iter().enumerate() {
@@ -96,9 +101,9 @@ impl LocalInference<Switches> for Sweeps {
         }
     }
 
-    fn expect(&self, _: &Parameters, _: &Rows, hidden: &mut [Hidden], out: &mut Vec<f64>) {
-        let mean = |i| hidden.iter().map(|h| h.2[i]).sum::<f64>() / hidden.len() as f64;
-        *out = (0..hidden[0].2.len()).map(mean).collect();
+    fn collect(&self, _: &Parameters, _: &Rows, hidden: &mut [Hidden], out: &mut Sums) {
+        out.reset(hidden[0].2.len());
+        hidden.iter().for_each(|h| out.add(&h.2));
     }
 }
 
@@ -114,6 +119,6 @@ fn main() -> gibbstream::Result<()> {
     }
     let Parameters(shares, features, noise) = &online.state().expect("something was learnt").1;
     println!("probabilities {shares:.2?} (truly 0.3, 0.6, in any order), noise {noise:.3} (truly 0.25)");
-    println!("features as columns (truly 3 1 0 and 0 2 2):{features:.2}");
+    println!("features (truly 3 1 0 and 0 2 2): {:.2?} and {:.2?}", &features[..3], &features[3..]);
     Ok(())
 }

@@ -26,7 +26,8 @@ pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     let refuse = |problem: String| {
         Error::setting("bytes", problem, "send what was written by the same release, whole")
     };
-    let Some((magic, rest)) = bytes.split_first_chunk::<8>().filter(|(_, rest)| rest.len() >= CHECKSUM) else {
+    let Some((magic, rest)) = bytes.split_first_chunk::<8>().filter(|(_, rest)| rest.len() >= CHECKSUM)
+    else {
         return Err(refuse(format!("{} bytes are too few", bytes.len())));
     };
     if magic != MAGIC {

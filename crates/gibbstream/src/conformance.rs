@@ -28,9 +28,7 @@ pub fn statistics<M: LatentModel, L: LocalInference<M>>(
 /// The laws of statistics. `blocks` are at least two parts of `whole`, at the same places of the stream; `numbers` lists
 /// statistics as means, for the last law.
 ///
-/// * Merging is associative and commutative, and the statistics of the whole are those of its blocks, all to the last
-///   bit.
-/// * Statistics, and views, survive the way to bytes and back, and damaged bytes are refused.
+/// * Those of [`blocks_agree`].
 /// * Looking ahead (`view` with pending statistics) is what absorbing leads to.
 pub fn laws<M: LatentModel, L: LocalInference<M>>(
     model: &M,
@@ -41,10 +39,42 @@ pub fn laws<M: LatentModel, L: LocalInference<M>>(
     seed: Seed,
 ) -> Finding {
     let state = model.initial(whole, seed);
+    let all = blocks_agree(model, local, &state, whole, blocks, seed)?;
+    let weight = whole.len() as u64;
+    let step = Step { update: 1, batch: weight, seen: weight, rho: 0.3, head_start: 0 };
+    let (mut ahead, mut view, mut after) = (local.view(), local.view(), state.clone());
+    model.view(&state, &step, Some(&all), whole, &mut ahead);
+    model
+        .check_statistics(&after, &all)
+        .map_err(|error| format!("statistics of the model itself: {error}"))?;
+    model.absorb(&mut after, &step, &all);
+    model.view(&after, &step, None, whole, &mut view);
+    let numbers = |view: &M::View| {
+        let found =
+            e_step(model, local, view, whole, seed).map_err(|error| format!("the E-step: {error}"))?;
+        Ok::<_, String>(numbers(&found))
+    };
+    close("looking ahead against absorbing", &numbers(&ahead)?, &numbers(&view)?, 1e-9)
+}
+
+/// The laws that hold even for models that cannot look ahead. `blocks` are at least two parts of `whole`, at the same places
+/// of the stream. Returns the statistics of the whole, as they are read back from bytes.
+///
+/// * Merging is associative and commutative, and the statistics of the whole are those of its blocks, all to the last
+///   bit.
+/// * Statistics, and views, survive the way to bytes and back, and damaged bytes are refused.
+pub fn blocks_agree<M: LatentModel, L: LocalInference<M>>(
+    model: &M,
+    local: &L,
+    state: &M::State,
+    whole: &M::Batch,
+    blocks: &[M::Batch],
+    seed: Seed,
+) -> Result<M::Statistics, String> {
     let mut view = local.view();
-    model.view(&state, &Step::default(), None, whole, &mut view);
-    let view_bytes = to_bytes(&view);
-    let sent: M::View = from_bytes(&view_bytes).map_err(|error| format!("a view from bytes: {error}"))?;
+    model.view(state, &Step::default(), None, whole, &mut view);
+    let sent: M::View =
+        from_bytes(&to_bytes(&view)).map_err(|error| format!("a view from bytes: {error}"))?;
     let compute = |view: &M::View, batch: &M::Batch| {
         e_step(model, local, view, batch, seed).map_err(|error| format!("the E-step: {error}"))
     };
@@ -55,16 +85,7 @@ pub fn laws<M: LatentModel, L: LocalInference<M>>(
     let parts = blocks.iter().map(|block| compute(&sent, block)).collect::<Result<Vec<_>, _>>()?;
     merging(&parts, &bytes)?;
     refusals::<M::Statistics>(&bytes)?;
-
-    let weight = whole.len() as u64;
-    let step = Step { update: 1, batch: weight, seen: weight, rho: 0.3, head_start: 0 };
-    let (mut ahead, mut after) = (local.view(), state.clone());
-    model.view(&state, &step, Some(&all), whole, &mut ahead);
-    let read: M::Statistics = from_bytes(&bytes).map_err(|error| format!("from bytes: {error}"))?;
-    model.absorb(&mut after, &step, &read);
-    model.view(&after, &step, None, whole, &mut view);
-    let numbers = |view: &M::View| compute(view, whole).map(|found| numbers(&found));
-    close("looking ahead against absorbing", &numbers(&ahead)?, &numbers(&view)?, 1e-9)
+    from_bytes(&bytes).map_err(|error| format!("from bytes: {error}"))
 }
 
 /// Whether statistics of blocks merge to `expected`, in any order and grouping.

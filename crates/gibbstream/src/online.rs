@@ -174,7 +174,8 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         let learnt = pool.install(|| {
             model.view(current, clock, None, batch, view);
             if run.boost {
-                Boosted { model, local, run, batch, state: current, step: &step }.passes(view, workers, fresh);
+                Boosted { model, local, run, batch, state: current, step: &step }
+                    .passes(view, workers, fresh);
             } else {
                 all_passes(local, view, batch, run.seed, workers, fresh);
             }
@@ -211,7 +212,8 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
     /// The statistics of a block of observations, see [`e_step`].
     pub fn e_step(&self, view: &M::View, block: &M::Batch) -> Result<M::Statistics> {
         if self.run.boost {
-            let problem = "boosted inference refreshes the parameters after every pass over the whole minibatch";
+            let problem =
+                "boosted inference refreshes the parameters after every pass over the whole minibatch";
             return Err(Error::setting("boost", problem, "use a method without boosting"));
         }
         self.model.check(block)?;
@@ -243,6 +245,7 @@ fn absorb<M: LatentModel>(
     statistics: &M::Statistics,
 ) -> Result<()> {
     statistics.check().map_err(|statistic| Error::NotFinite { update: step.update, statistic })?;
+    model.check_statistics(state, statistics)?;
     model.absorb(state, step, statistics);
     if run.averaging.includes(step.update) {
         model.remember(state, step);
@@ -282,7 +285,10 @@ impl<M: LatentModel, L: LocalInference<M>> Boosted<'_, M, L> {
                 local.advance(read, batch, index, latent, scratch, one);
             });
             local.collect(read, batch, &mut workers.latents, fresh);
-            model.complete(fresh, read);
+            // With one pass the parameters do not change before the statistics are absorbed.
+            if local.passes() > 1 {
+                model.complete(fresh, read);
+            }
             if pass >= local.first_kept() {
                 kept.merge_pass(fresh);
                 fresh.clone_from(&kept);

@@ -20,6 +20,13 @@ pub struct Step {
     pub rho: f64,
 }
 
+impl Step {
+    /// Whether a step that was read from bytes is possible.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.head_start.checked_add(self.seen).is_some() && self.rho >= 0.0 && self.rho.is_finite()
+    }
+}
+
 /// The rule for the weight `rho` of a minibatch in the running statistics (algorithms.md 1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -132,9 +132,8 @@ impl Minibatch {
 
     /// Occurrences of the word at place `word` of [`Self::words`] in all documents.
     pub fn tokens_of_word(&self, word: usize) -> u64 {
-        let count = |place: &Occurrence| {
-            u64::from(self.document(place.document as usize)[place.row as usize].count)
-        };
+        let count =
+            |place: &Occurrence| u64::from(self.document(place.document as usize)[place.row as usize].count);
         self.occurrences(word).iter().map(count).sum()
     }
 

@@ -7,8 +7,8 @@
 //! Draws are made in single precision: each probability is off by less than one part in a million. Statistics and
 //! likelihoods are sums in double precision over the same weights.
 
-use super::draw::{draw_in_order, draw_one};
 use super::document_stats::DocumentStats;
+use super::draw::{draw_in_order, draw_one};
 use super::slots::Slots;
 use crate::corpus::Entry;
 use crate::lanes::{Block, Lanes, WIDTH};

@@ -10,9 +10,9 @@ use super::gibbs::{Window, starting_topics};
 use super::{LocalInference, Passes};
 use crate::corpus::Minibatch;
 use crate::math::digamma;
-use crate::model::{LatentModel, Sums};
 use crate::model::topic_statistics::TopicStatistics;
 use crate::model::view::TopicView;
+use crate::model::{LatentModel, Sums};
 use crate::random::Stream;
 
 /// Sweeps over all tokens of the corpus, some of which are kept.
@@ -149,13 +149,13 @@ where
                 continue;
             }
             sums.iter_mut().zip(&counts.words).for_each(|(sum, count)| *sum += count);
+            gains.count(batch.len() as u64);
             for of_document in counts.documents.chunks_exact(topics) {
                 for (k, &count) in of_document.iter().enumerate().filter(|&(_, &count)| count > 0.0) {
                     gains.add_at(k, &[digamma(alpha[k] + count) - at_zero[k]]);
                 }
             }
         }
-        gains.count(batch.len() as u64);
         out.set_rows(view, batch, self.sweeps - first_kept, gains, |word, row| {
             row.copy_from_slice(&sums[word * topics..][..topics]);
         });

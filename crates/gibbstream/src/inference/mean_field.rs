@@ -6,9 +6,9 @@
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
 use crate::math::{digamma, dot, exp_digamma_all, ln_gamma, log_sum_exp};
-use crate::model::{LatentModel, Sums};
 use crate::model::topic_statistics::{TopicStatistics, rounded_count};
 use crate::model::view::TopicView;
+use crate::model::{LatentModel, Sums};
 use crate::random::Stream;
 use crate::vectorised::vectorised;
 
@@ -209,7 +209,11 @@ where
         }
         out.set_rows(view, batch, 1, gains, |word, counts| {
             for place in batch.occurrences(word) {
-                latents[place.document as usize].add_counts(place.row as usize, view.row(word as u32), counts);
+                latents[place.document as usize].add_counts(
+                    place.row as usize,
+                    view.row(word as u32),
+                    counts,
+                );
             }
         });
     }

@@ -3,9 +3,9 @@
 use super::gibbs::Window;
 use super::{LocalInference, Passes};
 use crate::math::digamma;
-use crate::model::{Statistics, Sums};
 use crate::model::ica::{Ica, IcaView, Sources};
 use crate::model::observations::Observations;
+use crate::model::{Statistics, Sums};
 use crate::random::Stream;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;

@@ -60,9 +60,10 @@ impl ThetaExpectation {
         blend(&mut self.length, &other.length);
     }
 
-    pub(crate) fn is_finite(&self) -> bool {
-        let all = self.log_theta.iter().chain(&self.usage).chain([&self.length]);
-        all.into_iter().all(|value| value.is_finite())
+    /// Whether all numbers are finite, and there is one for each of so many topics.
+    pub(crate) fn fits(&self, topics: usize) -> bool {
+        let mut all = self.log_theta.iter().chain(&self.usage).chain([&self.length]);
+        self.log_theta.len() == topics && self.usage.len() == topics && all.all(|value| value.is_finite())
     }
 }
 

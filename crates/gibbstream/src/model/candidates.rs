@@ -75,21 +75,22 @@ impl CandidateDocument {
         Some(Self { key: batch.key(index), sweeps: document.sweeps() as u64, known: sizes, topics })
     }
 
-    /// Whether numbers are possible.
-    pub fn is_sound(&self, topics: usize) -> bool {
+    /// Whether numbers are possible, for statistics of so many known topics and of these words.
+    pub fn is_sound(&self, topics: usize, words: &[u32]) -> bool {
         let known = self.known.iter().all(|&(topic, _)| (topic as usize) < topics);
-        let ascending = |words: &[(u32, i64)]| words.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        let own = |topic: &Candidate| ascending(&topic.words) && topic.words.iter().all(|&(_, units)| units > 0);
+        let ascending = |counts: &[(u32, i64)]| counts.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let possible = |&(word, units): &(u32, i64)| units > 0 && words.binary_search(&word).is_ok();
+        let own = |topic: &Candidate| ascending(&topic.words) && topic.words.iter().all(possible);
         known && self.topics.iter().all(own)
     }
 }
 
 /// The union of two lists in the order of the stream; a document cannot be in both.
 pub(crate) fn merge_candidates(
-    mine: Vec<CandidateDocument>,
-    theirs: Vec<CandidateDocument>,
+    mine: &[CandidateDocument],
+    theirs: &[CandidateDocument],
 ) -> Result<Vec<CandidateDocument>> {
-    let mut all: Vec<CandidateDocument> = mine.into_iter().chain(theirs).collect();
+    let mut all = [mine, theirs].concat();
     all.sort_by_key(|document| document.key);
     match all.windows(2).find(|pair| pair[0].key == pair[1].key) {
         Some(pair) => Err(mismatch(&format!("document {} is counted twice", pair[0].key[1]))),

@@ -46,7 +46,8 @@ pub(super) fn of_document(
             found[slot].add(f64::from(entry.count), probability.min(1.0), weight / others);
         }
     }
-    let evidence = found.iter().zip(stats.topics()).zip(&sizes).filter(|((tokens, _), _)| tokens.count >= 1.0);
+    let evidence =
+        found.iter().zip(stats.topics()).zip(&sizes).filter(|((tokens, _), _)| tokens.count >= 1.0);
     evidence
         .map(|((tokens, &topic), size)| {
             let rest = (length - size - view.alpha()[topic as usize]).max(f64::MIN_POSITIVE);

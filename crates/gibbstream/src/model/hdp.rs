@@ -4,17 +4,17 @@
 //! that draws it meets a topic of its own. When the minibatch is over, those topics are compared and some become
 //! topics of the model. Everything else is latent Dirichlet allocation with `alpha = b pi`.
 
+use super::LatentModel;
 use super::alpha::ThetaExpectation;
 use super::births::{BirthRule, Births};
-use super::deaths::DeathRule;
 use super::candidates::CandidateDocument;
+use super::deaths::DeathRule;
 use super::lda::{FreshRows, Lda, LdaState, Topics};
 use super::sticks::{Birth, PiRule, SMALLEST_WEIGHT, Sticks, posterior_means};
 use super::topic_rule::{TopicRule, WeightMap};
-use super::topics::RowToBlend;
 use super::topic_statistics::{TopicStatistics, UNITS_PER_TOKEN, rounded_count};
+use super::topics::RowToBlend;
 use super::view::{TopicView, weight_and_prior};
-use super::LatentModel;
 use crate::corpus::Minibatch;
 use crate::error::{Error, Result};
 use crate::math::digamma;
@@ -259,6 +259,10 @@ impl LatentModel for Hdp {
         view.align(block)
     }
 
+    fn check_statistics(&self, state: &LdaState, statistics: &TopicStatistics) -> Result<()> {
+        self.start.check_statistics(state, statistics)
+    }
+
     fn absorb(&self, state: &mut LdaState, step: &Step, fresh: &TopicStatistics) {
         let known = state.counts.topics();
         let theta = fresh.theta(&self.concentrations(state));
@@ -268,10 +272,15 @@ impl LatentModel for Hdp {
         let (scale, totals) = (state.counts.scale(), state.counts.scaled_totals());
         let map = rule.probabilities(scale, totals, self.start.vocabulary, fresh.at());
         let alpha = state.alpha.alpha.clone();
-        let placed = Placed::new(fresh.candidates(), &births, |word, row| {
-            map.apply(state.counts.scaled_row(word), row);
-            weight_and_prior(row, &alpha).1
-        }, &alpha);
+        let placed = Placed::new(
+            fresh.candidates(),
+            &births,
+            |word, row| {
+                map.apply(state.counts.scaled_row(word), row);
+                weight_and_prior(row, &alpha).1
+            },
+            &alpha,
+        );
         self.make_room(state, &births, step);
         let (rows, share) = (FreshRows::new(WeightMap::Affine(map), &alpha, fresh, step), fresh.share());
         state.counts.blend_rows(step.rho, fresh.words(), |index, row, totals, space| {
@@ -393,7 +402,8 @@ fn born_gains(fresh: &TopicStatistics, births: &Births, alpha: &[f64]) -> Vec<f6
         for (candidate, place) in document.topics.iter().zip(places) {
             let Some(place) = *place else { continue };
             let sizes = candidate.sizes.iter();
-            let gain: f64 = sizes.map(|&n| digamma(alpha[place] + f64::from(n)) - digamma(alpha[place])).sum();
+            let gain: f64 =
+                sizes.map(|&n| digamma(alpha[place] + f64::from(n)) - digamma(alpha[place])).sum();
             gains[place] += gain * fresh.share();
         }
     }

@@ -210,16 +210,26 @@ mod square {
 }
 
 impl IcaView {
-    /// Whether a view that was read from bytes has the right sizes.
+    /// Whether a view that was read from bytes has the right sizes, and numbers that can be drawn with.
     fn fits(&self, model: &Ica) -> bool {
         let (p, q) = (model.dimension, model.sources);
+        let lists = [
+            (&self.pivot, p),
+            (&self.mean, p),
+            (&self.precision, p),
+            (&self.degrees, q),
+            (&self.projection, p * q),
+        ];
+        let whole = |(values, len): &(&Vec<f64>, usize)| {
+            values.len() == *len && values.iter().all(|value| value.is_finite())
+        };
+        let student = |degrees: &f64| (0.5 * Ica::DEGREES.start..=2.0 * Ica::DEGREES.end).contains(degrees);
         self.layout == model.layout()
             && self.law == Some(model.law)
-            && [(&self.pivot, p), (&self.mean, p), (&self.precision, p), (&self.degrees, q)]
-                .iter()
-                .all(|(values, len)| values.len() == *len)
-            && self.projection.len() == p * q
+            && lists.iter().all(whole)
             && self.gram.nrows() == q
+            && self.gram.iter().all(|value| value.is_finite())
+            && (!matches!(model.law, Sources::Student(_)) || self.degrees.iter().all(student))
     }
 
     /// `A^T Psi^-1 (x - mean)`.
@@ -527,14 +537,7 @@ impl LatentModel for Ica {
         }
     }
 
-    fn view(
-        &self,
-        state: &IcaState,
-        at: &Step,
-        pending: Option<&Sums>,
-        _: &Observations,
-        out: &mut IcaView,
-    ) {
+    fn view(&self, state: &IcaState, at: &Step, pending: Option<&Sums>, _: &Observations, out: &mut IcaView) {
         let Some(fresh) = pending else { return self.fill(&state.pivot, &state.parameters, out) };
         let fresh = fresh.mean();
         let mut statistics = blended(&state.statistics, at.rho, &fresh);
@@ -550,6 +553,10 @@ impl LatentModel for Ica {
             return Ok(Cow::Borrowed(block));
         }
         Err(Error::setting("view", "it belongs to another model", "use a view of this model"))
+    }
+
+    fn check_statistics(&self, _: &IcaState, statistics: &Sums) -> Result<()> {
+        statistics.check_len(self.layout().len())
     }
 
     fn absorb(&self, state: &mut IcaState, step: &Step, fresh: &Sums) {

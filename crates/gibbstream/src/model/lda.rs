@@ -280,7 +280,9 @@ impl<'a> FreshRows<'a> {
     pub(super) fn new(map: WeightMap, alpha: &'a [f64], fresh: &'a TopicStatistics, step: &Step) -> Self {
         let times = |values: &[f64]| values.iter().zip(alpha).map(|(value, alpha)| value * alpha).collect();
         let spread = match &map {
-            WeightMap::Affine(map) => Some(Spread { factors: times(&map.factors), offsets: times(&map.offsets) }),
+            WeightMap::Affine(map) => {
+                Some(Spread { factors: times(&map.factors), offsets: times(&map.offsets) })
+            }
             WeightMap::ExpDigamma { .. } => None,
         };
         let same_state = fresh.at().update + 1 == step.update;
@@ -419,6 +421,10 @@ impl LatentModel for Lda {
 
     fn align<'a>(&self, view: &TopicView, block: &'a Minibatch) -> Result<Cow<'a, Minibatch>> {
         view.align(block)
+    }
+
+    fn check_statistics(&self, state: &LdaState, statistics: &TopicStatistics) -> Result<()> {
+        statistics.check_size(state.counts.topics(), self.vocabulary)
     }
 
     fn complete(&self, statistics: &mut TopicStatistics, view: &TopicView) {

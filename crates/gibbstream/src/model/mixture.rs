@@ -20,9 +20,7 @@ use std::fmt::Debug;
 ///
 /// Parameters and statistics of a component are rows of numbers whose meaning only the family knows. Sums are
 /// of the values minus a fixed `pivot`, if the family chooses to centre them.
-pub trait Family:
-    Clone + Debug + Default + PartialEq + Send + Sync + Serialize + DeserializeOwned
-{
+pub trait Family: Clone + Debug + Default + PartialEq + Send + Sync + Serialize + DeserializeOwned {
     /// Observations.
     type Batch: Batch + AsRef<Observations>;
     /// A component ready to be evaluated many times.
@@ -371,6 +369,10 @@ impl<F: Family> LatentModel for Mixture<F> {
             return Ok(Cow::Borrowed(block));
         }
         Err(Error::setting("view", "it belongs to another model", "use a view of this model"))
+    }
+
+    fn check_statistics(&self, _: &MixtureState, statistics: &Sums) -> Result<()> {
+        statistics.check_len(self.components * (1 + self.family.statistics(self.dimension)))
     }
 
     fn absorb(&self, state: &mut MixtureState, step: &Step, fresh: &Sums) {

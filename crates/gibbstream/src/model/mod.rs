@@ -163,6 +163,11 @@ pub trait LatentModel: Send + Sync {
     /// inference changes its view after every pass.
     fn complete(&self, _statistics: &mut Self::Statistics, _view: &Self::View) {}
 
+    /// Refuses statistics that do not fit the state, before anything is changed: they may have come from elsewhere.
+    fn check_statistics(&self, _state: &Self::State, _statistics: &Self::Statistics) -> Result<()> {
+        Ok(())
+    }
+
     /// `s <- (1 - rho) s + rho mean`, then `eta <- eta*(s)`: one step of online EM.
     fn absorb(&self, state: &mut Self::State, step: &Step, statistics: &Self::Statistics);
 

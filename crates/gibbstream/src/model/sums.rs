@@ -104,14 +104,36 @@ impl Sum {
 /// The top of a sum without terms.
 const NOTHING: i16 = i16::MIN;
 
+/// Places of the highest digit that numbers can have.
+const TOPS: std::ops::RangeInclusive<i16> = -34..=31;
+
 /// Sums over observations of a list of numbers, exact in any order: statistics for models whose statistics are a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Written")]
 pub struct Sums {
     observations: u64,
     /// How often each observation was looked at, in boosted inference.
     passes: u64,
     sums: Vec<Sum>,
+}
+
+/// Sums as they were written, before anybody has looked at them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    observations: u64,
+    passes: u64,
+    sums: Vec<Sum>,
+}
+
+impl TryFrom<Written> for Sums {
+    type Error = String;
+
+    fn try_from(Written { observations, passes, sums }: Written) -> Result<Self, String> {
+        let read = Self { observations, passes, sums };
+        read.check().map_err(|what| format!("{what} cannot be right"))?;
+        Ok(read)
+    }
 }
 
 impl Sums {
@@ -152,6 +174,14 @@ impl Sums {
     /// True if there is no sum.
     pub fn is_empty(&self) -> bool {
         self.sums.is_empty()
+    }
+
+    /// Refuses sums of another model than one of so many statistics.
+    pub fn check_len(&self, len: usize) -> Result<()> {
+        if self.sums.len() == len {
+            return Ok(());
+        }
+        Err(mismatch(&format!("{} sums, where the model has {len} statistics", self.sums.len())))
     }
 
     /// The sums.
@@ -199,12 +229,11 @@ impl Statistics for Sums {
     fn check(&self) -> Result<(), &'static str> {
         let terms = self.observations.saturating_mul(self.passes);
         let most = terms.saturating_mul(u64::from(u32::MAX)).min(i64::MAX as u64);
-        let sound = |sum: &Sum| !sum.broken && sum.digits.iter().all(|digit| digit.unsigned_abs() <= most);
-        if self.sums.iter().all(sound) && terms <= MOST_TERMS {
-            Ok(())
-        } else {
-            Err("an expected statistic")
-        }
+        let sound = |sum: &Sum| {
+            let placed = if sum.is_empty() { sum.digits == [0; DIGITS] } else { TOPS.contains(&sum.top) };
+            placed && !sum.broken && sum.digits.iter().all(|digit| digit.unsigned_abs() <= most)
+        };
+        if self.sums.iter().all(sound) && terms <= MOST_TERMS { Ok(()) } else { Err("an expected statistic") }
     }
 }
 

@@ -219,13 +219,7 @@ impl TopicRule {
     }
 
     /// Moves the counts: by blending, or by a Langevin step that treats them as unnormalised topics.
-    pub(crate) fn absorb(
-        &self,
-        counts: &mut TopicStats,
-        step: &Step,
-        fresh: &FreshCounts,
-        seed: Seed,
-    ) {
+    pub(crate) fn absorb(&self, counts: &mut TopicStats, step: &Step, fresh: &FreshCounts, seed: Seed) {
         match *self {
             Self::Langevin { prior, population } => {
                 langevin_move(counts, step, fresh, prior, population.documents(step), seed);
@@ -319,7 +313,8 @@ fn langevin_move(
     let epsilon = step.rho;
     theta.change(|word, row| {
         let mut random = seed.stream(Purpose::Langevin, [step.update, u64::from(word)]);
-        let counts = fresh.words.binary_search(&word).ok().map(|index| &fresh.counts[index * topics..][..topics]);
+        let counts =
+            fresh.words.binary_search(&word).ok().map(|index| &fresh.counts[index * topics..][..topics]);
         for (k, theta) in row.iter_mut().enumerate() {
             let phi = *theta / (totals[k] * scale);
             let drift =

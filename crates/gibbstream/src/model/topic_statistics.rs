@@ -24,6 +24,8 @@ pub const UNITS_PER_TOKEN: f64 = (1_u64 << 20) as f64;
 const ROUNDER: f64 = 1.5 * (1_u64 << 52) as f64 / UNITS_PER_TOKEN;
 /// Up to so many tokens, times sweeps, sums of counts are exact.
 const MOST_TOKENS: u64 = 1 << 32;
+/// Topics have numbers of 32 bits.
+const MOST_TOPICS: usize = u32::MAX as usize;
 /// Words whose counts one thread collects from all documents.
 const WORDS_PER_TASK: usize = 64;
 
@@ -87,7 +89,7 @@ struct WordCounts {
 enum Rows {
     /// (topic, units), ascending, word after word; where the entries of each word end.
     Sparse { ends: Vec<usize>, entries: Vec<(u32, i64)> },
-    /// Tokens in all topics, word after word; whole multiples of a unit.
+    /// Tokens in all topics, word after word; whole multiples of a unit, unless they are to be merged by passes only.
     Dense(Vec<f64>),
 }
 
@@ -98,18 +100,23 @@ impl Default for Rows {
 }
 
 /// What documents say about topic proportions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Theta {
-    /// Still in the documents.
-    #[default]
-    #[serde(skip)]
-    ByDocument,
     /// (topic, tokens in it, how often), ascending, over documents and sweeps.
     Sizes(Vec<(u32, u32, u64)>),
     /// Per topic, sums of `E[digamma(alpha_k + n_k)] - digamma(alpha_k)`.
     Gains(Sums),
     /// Computed with parameters that are gone.
     Expected(ThetaExpectation),
+    /// Still in the documents. It is never written, and comes last: what is skipped has no number.
+    #[serde(skip)]
+    ByDocument,
+}
+
+impl Default for Theta {
+    fn default() -> Self {
+        Self::Sizes(Vec::new())
+    }
 }
 
 /// Statistics of an open number of topics.
@@ -212,6 +219,19 @@ impl TopicStatistics {
     /// Number of topics that were known.
     pub fn topics(&self) -> usize {
         self.topics
+    }
+
+    /// Refuses statistics of another model than one of so many topics and words.
+    pub(crate) fn check_size(&self, topics: usize, vocabulary: usize) -> Result<()> {
+        if self.topics != topics {
+            return Err(mismatch(&format!("{} topics, where the model has {topics}", self.topics)));
+        }
+        match self.words().last() {
+            Some(&word) if word as usize >= vocabulary => {
+                Err(mismatch(&format!("word id {word}, where the model has {vocabulary} words")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Number of documents.
@@ -407,7 +427,6 @@ impl TopicStatistics {
                 let mut space = vec![0.0; self.topics];
                 self.each_count(index, &mut space, |topic, tokens| row[topic] = tokens);
                 divide(index, self.prior(index), row);
-                row.iter_mut().for_each(|tokens| *tokens = rounded_count(*tokens));
             },
         );
         let tokens = (0..words.len()).map(|index| self.tokens(index)).collect();
@@ -435,16 +454,17 @@ impl Statistics for TopicStatistics {
         self.sum_up();
         let mut other = other.clone();
         other.sum_up();
-        let open = match (self.open.take(), other.open.take()) {
+        // Nothing changes before everything has been found to fit.
+        let open = match (&self.open, &other.open) {
             (Some(mine), Some(theirs)) => Some(mine.merged(theirs)?),
             (None, None) => None,
             _ => return Err(mismatch("an open number of topics and a fixed one")),
         };
-        self.theta = merged_theta(&self.theta, &other.theta)?;
+        let theta = merged_theta(&self.theta, &other.theta)?;
         if let (Counts::ByWord(mine), Counts::ByWord(theirs)) = (&self.counts, &other.counts) {
             self.counts = Counts::ByWord(mine.merged(theirs, self.topics)?);
         }
-        self.open = open;
+        (self.open, self.theta) = (open, theta);
         self.documents += other.documents;
         for (length, count) in other.lengths {
             *self.lengths.entry(length).or_default() += count;
@@ -475,26 +495,35 @@ impl Statistics for TopicStatistics {
     }
 
     fn check(&self) -> Result<(), &'static str> {
-        const COUNTS: &str = "the expected counts of words in topics";
-        let tokens: u64 = self.lengths.iter().map(|(length, count)| length.saturating_mul(*count)).sum();
-        let finite = match &self.counts {
-            Counts::ByDocument { documents, .. } => documents.iter().all(DocumentStats::is_finite),
-            Counts::ByWord(counts) => counts.is_sound(self.topics),
-        };
-        if !finite || tokens.saturating_mul(self.sweeps) > MOST_TOKENS {
-            return Err(COUNTS);
+        let (mut documents, mut tokens) = (0_u64, 0_u64);
+        for (&length, &count) in &self.lengths {
+            documents = documents.saturating_add(count);
+            tokens = tokens.saturating_add(length.saturating_mul(count));
         }
-        let documents: u64 = self.lengths.values().sum();
-        if documents != self.documents || (self.documents > 0 && self.sweeps == 0) {
+        let drawn = tokens.saturating_mul(self.sweeps);
+        if documents != self.documents
+            || documents.saturating_mul(self.sweeps) > MOST_TOKENS
+            || (documents > 0 && self.sweeps == 0)
+            || !self.at.is_sound()
+        {
             return Err("the number of documents");
         }
+        let sound = match &self.counts {
+            Counts::ByDocument { documents, .. } => documents.iter().all(DocumentStats::is_finite),
+            Counts::ByWord(counts) => {
+                counts.is_sound(self.topics, tokens, !matches!(self.theta, Theta::Expected(_)))
+            }
+        };
+        if !sound || drawn > MOST_TOKENS || self.topics > MOST_TOPICS {
+            return Err("the expected counts of words in topics");
+        }
         match &self.theta {
-            Theta::Expected(theta) if !theta.is_finite() => Err("the mean of log theta"),
+            Theta::Expected(theta) if !theta.fits(self.topics) => Err("the mean of log theta"),
             Theta::Gains(sums) if sums.len() != self.topics || sums.check().is_err() => {
                 Err("the mean of log theta")
             }
-            Theta::Sizes(sizes) if !sizes_are_sound(sizes, self.topics) => Err("the sizes of topics"),
-            _ => self.open.as_ref().map_or(Ok(()), |open| open.check(self.topics)),
+            Theta::Sizes(sizes) if !sizes_are_sound(sizes, self.topics, drawn) => Err("the sizes of topics"),
+            _ => self.open.as_ref().map_or(Ok(()), |open| open.check(self.topics, self.words())),
         }
     }
 }
@@ -504,19 +533,19 @@ impl WordCounts {
         let mut out = Self::default();
         let (mut ends, mut entries, mut dense) = (Vec::new(), Vec::new(), Vec::new());
         let (mut i, mut j) = (0, 0);
-        while i < self.words.len() || j < other.words.len() {
-            let mine = self.words.get(i).copied().unwrap_or(u32::MAX);
-            let theirs = other.words.get(j).copied().unwrap_or(u32::MAX);
-            let word = mine.min(theirs);
-            let [a, b] = [(self, i, mine), (other, j, theirs)]
-                .map(|(counts, at, found)| (found == word).then_some((counts, at)));
+        loop {
+            let next = [self.words.get(i), other.words.get(j)];
+            let Some(&word) = next.into_iter().flatten().min() else { break };
+            let [a, b] = [(self, i), (other, j)]
+                .map(|(counts, at)| (counts.words.get(at) == Some(&word)).then_some((counts, at)));
             let parts = || a.into_iter().chain(b);
             out.words.push(word);
             out.tokens.push(parts().map(|(counts, at)| counts.tokens[at]).sum());
             out.prior.push(parts().map(|(counts, at)| counts.prior[at]).sum());
             match (&self.rows, &other.rows) {
                 (Rows::Sparse { .. }, Rows::Sparse { .. }) => {
-                    let [mine, theirs] = [a, b].map(|part| part.map_or(&[][..], |(counts, at)| counts.entries(at)));
+                    let [mine, theirs] =
+                        [a, b].map(|part| part.map_or(&[][..], |(counts, at)| counts.entries(at)));
                     merge_entries(mine, theirs, &mut entries);
                     ends.push(entries.len());
                 }
@@ -549,27 +578,31 @@ impl WordCounts {
         }
     }
 
-    /// Whether lists fit together and numbers are possible.
-    fn is_sound(&self, topics: usize) -> bool {
+    /// Whether lists fit together and numbers are possible, for so many tokens; if `whole`, they must be whole units.
+    /// Rounding may leave a count a little below zero.
+    fn is_sound(&self, topics: usize, tokens: u64, whole: bool) -> bool {
         let most = (MOST_TOKENS as f64 * UNITS_PER_TOKEN) as u64;
         let words = self.words.len();
         let rows = match &self.rows {
             Rows::Sparse { ends, entries } => {
                 let ordered = ends.windows(2).all(|pair| pair[0] <= pair[1]);
                 let whole = ends.len() == words && ends.last().copied().unwrap_or(0) == entries.len();
-                let possible = |&(topic, units): &(u32, i64)| {
-                    (topic as usize) < topics && units.unsigned_abs() <= most
-                };
-                let ascending = |index: usize| self.entries(index).windows(2).all(|pair| pair[0].0 < pair[1].0);
+                let possible =
+                    |&(topic, units): &(u32, i64)| (topic as usize) < topics && units.unsigned_abs() <= most;
+                let ascending =
+                    |index: usize| self.entries(index).windows(2).all(|pair| pair[0].0 < pair[1].0);
                 ordered && whole && entries.iter().all(possible) && (0..words).all(ascending)
             }
             Rows::Dense(values) => {
-                let possible = |value: &f64| value.abs() <= MOST_TOKENS as f64 && rounded_count(*value) == *value;
+                let possible = |value: &f64| {
+                    value.abs() <= MOST_TOKENS as f64 && (!whole || rounded_count(*value) == *value)
+                };
                 values.len() == words.saturating_mul(topics) && values.iter().all(possible)
             }
         };
         rows && self.words.windows(2).all(|pair| pair[0] < pair[1])
             && self.tokens.len() == words
+            && self.tokens.iter().fold(0, |sum: u64, &of_word| sum.saturating_add(of_word)) == tokens
             && self.prior.len() == words
             && self.prior.iter().all(|units| units.unsigned_abs() <= most)
     }
@@ -577,19 +610,10 @@ impl WordCounts {
 
 /// Adds two ascending lists; what cancels disappears.
 fn merge_entries(mine: &[(u32, i64)], theirs: &[(u32, i64)], out: &mut Vec<(u32, i64)>) {
-    let (mut i, mut j) = (0, 0);
-    while i < mine.len() || j < theirs.len() {
-        let next = |list: &[(u32, i64)], at: usize| list.get(at).map_or(u32::MAX, |entry| entry.0);
-        let topic = next(mine, i).min(next(theirs, j));
-        let mut sum = 0;
-        if next(mine, i) == topic {
-            sum += mine[i].1;
-            i += 1;
-        }
-        if next(theirs, j) == topic {
-            sum += theirs[j].1;
-            j += 1;
-        }
+    let (mut mine, mut theirs) = (mine.iter().peekable(), theirs.iter().peekable());
+    while let Some(topic) = [mine.peek(), theirs.peek()].into_iter().flatten().map(|entry| entry.0).min() {
+        let of = |entry: &&(u32, i64)| entry.0 == topic;
+        let sum = [mine.next_if(of), theirs.next_if(of)].into_iter().flatten().map(|entry| entry.1).sum();
         if sum != 0 {
             out.push((topic, sum));
         }
@@ -632,12 +656,16 @@ fn sorted_sizes(documents: &[DocumentStats], topics: usize) -> Vec<(u32, u32, u6
     added_up(&sizes)
 }
 
-fn sizes_are_sound(sizes: &[(u32, u32, u64)], topics: usize) -> bool {
+/// Whether sizes are possible, where so many topics of tokens were drawn.
+fn sizes_are_sound(sizes: &[(u32, u32, u64)], topics: usize, drawn: u64) -> bool {
     let ascending = sizes.windows(2).all(|pair| (pair[0].0, pair[0].1) < (pair[1].0, pair[1].1));
     let possible = |&(topic, size, count): &(u32, u32, u64)| {
         (topic as usize) < topics && size > 0 && count <= u64::from(u32::MAX)
     };
-    ascending && sizes.iter().all(possible)
+    let tokens = |sum: u64, &(_, size, count): &(u32, u32, u64)| {
+        sum.saturating_add(u64::from(size).saturating_mul(count))
+    };
+    ascending && sizes.iter().all(possible) && sizes.iter().fold(0, tokens) <= drawn
 }
 
 /// Sizes up to this go through an integer histogram, larger ones through digamma.
@@ -682,13 +710,13 @@ impl SizeHistogram {
         for (k, gain) in gains.iter_mut().enumerate() {
             let exactly = &self.counts[k * self.bins..][..self.bins];
             // Documents with more than j tokens in the topic each contribute 1 / (alpha + j).
-            let mut larger: u32 = exactly.iter().sum();
+            let mut larger: u64 = exactly.iter().copied().map(u64::from).sum();
             for (j, &exactly) in exactly.iter().enumerate() {
                 if larger == 0 {
                     break;
                 }
-                *gain += f64::from(larger) / (alpha[k] + j as f64);
-                larger -= exactly;
+                *gain += larger as f64 / (alpha[k] + j as f64);
+                larger -= u64::from(exactly);
             }
             *gain *= share;
         }
@@ -710,18 +738,18 @@ impl OpenStatistics {
         Self { evidence, candidates: candidates.collect() }
     }
 
-    fn merged(self, other: Self) -> Result<Self> {
-        let mut evidence = self.evidence;
+    fn merged(&self, other: &Self) -> Result<Self> {
+        let mut evidence = self.evidence.clone();
         evidence.merge(&other.evidence)?;
-        Ok(Self { evidence, candidates: merge_candidates(self.candidates, other.candidates)? })
+        Ok(Self { evidence, candidates: merge_candidates(&self.candidates, &other.candidates)? })
     }
 
-    fn check(&self, topics: usize) -> Result<(), &'static str> {
+    fn check(&self, topics: usize, words: &[u32]) -> Result<(), &'static str> {
         if self.evidence.len() != topics || self.evidence.check().is_err() {
             return Err("the evidence for topics");
         }
         let ordered = self.candidates.windows(2).all(|pair| pair[0].key < pair[1].key);
-        let sound = ordered && self.candidates.iter().all(|candidate| candidate.is_sound(topics));
+        let sound = ordered && self.candidates.iter().all(|candidate| candidate.is_sound(topics, words));
         if sound { Ok(()) } else { Err("the topics that documents have met") }
     }
 }

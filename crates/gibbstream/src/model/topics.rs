@@ -489,9 +489,9 @@ impl<F: AddRow> Blending<'_, F> {
         for (i, &word) in words.iter().enumerate() {
             let (before, after) = scaled.split_at_mut(place(word) + self.topics);
             let counts = &mut before[place(word)..];
-            let next = words.get(i + 1).map_or(&[][..], |&next| {
-                &after[place(next) - place(word) - self.topics..][..self.topics]
-            });
+            let next = words
+                .get(i + 1)
+                .map_or(&[][..], |&next| &after[place(next) - place(word) - self.topics..][..self.topics]);
             let row = RowToBlend { counts, next, weight: self.weight, replace: self.replace };
             (self.add)(first + i, row, &mut totals, &mut space);
         }

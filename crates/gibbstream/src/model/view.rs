@@ -4,12 +4,12 @@
 //! `sum_k alpha_k phi_kw`, is computed once per word; what depends on the document is sparse
 //! (algorithms.md 8.1).
 
-use crate::lanes::{Block, Found, Lanes, Sums, WIDTH};
-use crate::large_pages;
-use crate::math::{LANES, add_lanes};
 use crate::corpus::{Entry, Minibatch};
 use crate::error::Result;
 use crate::inference::document_stats::DocumentStats;
+use crate::lanes::{Block, Found, Lanes, Sums, WIDTH};
+use crate::large_pages;
+use crate::math::{LANES, add_lanes};
 use crate::model::evidence;
 use crate::schedule::Step;
 use crate::vectorised::{prefetch, vectorised};
@@ -629,8 +629,11 @@ impl Written<'_> {
         let positive = |values: &[f64]| values.iter().all(|value| *value > 0.0 && value.is_finite());
         let topics = self.alpha.len();
         let known = topics - usize::from(self.open.is_some() && topics > 0);
-        if topics == 0 || !positive(&self.alpha) {
+        if topics == 0 || !positive(&self.alpha) || self.alpha.iter().any(|&alpha| alpha > LARGEST_RELATIVE) {
             return Err("alpha");
+        }
+        if !self.at.is_sound() {
+            return Err("the number of documents");
         }
         if !self.words.windows(2).all(|pair| pair[0] < pair[1]) {
             return Err("the list of words");
@@ -664,8 +667,12 @@ impl Written<'_> {
             let (len, mut rows) = (checked_len(&self.rows, blocks, size_of::<Block>())?, Vec::<Block>::new());
             large_pages::resize(&mut rows, len);
             bytemuck::cast_slice_mut(rows.as_flattened_mut()).copy_from_slice(&self.rows);
-            let sound = |value: &f32| *value >= 0.0 && value.is_finite();
-            rows.as_flattened().iter().all(sound).then_some(Rows::Relative(rows))
+            // Rounded to the next number of single precision.
+            let sound = |value: &f32| (0.0..=1.000_001 * LARGEST_RELATIVE as f32).contains(value);
+            let padded = topics.next_multiple_of(WIDTH);
+            let mut ends = rows.as_flattened().chunks_exact(padded).flat_map(|row| &row[topics..]);
+            let sound = rows.as_flattened().iter().all(sound) && ends.all(|end| *end == 0.0);
+            sound.then_some(Rows::Relative(rows))
         } else {
             let numbers = words.checked_mul(topics)?;
             let mut rows = vec![0.0_f64; checked_len(&self.rows, numbers, size_of::<f64>())?];

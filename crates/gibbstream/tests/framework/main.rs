@@ -12,10 +12,11 @@ mod sampled_label;
 
 use cases::{Case, INCREMENTAL, KAPPA, close, fit, gaussian, in_order, overlapping, poisson, settings};
 use gibbstream::averaging::Averaging;
-use gibbstream::inference::exact::{Exact, Tractable};
+use gibbstream::conformance::{laws, statistics};
+use gibbstream::inference::exact::Exact;
 use gibbstream::model::gaussian_mixture::{Covariance, Gaussian};
-use gibbstream::model::mixture::{Family, Mixture, MixtureExpectation, MixtureParameters, MixtureView};
-use gibbstream::model::{Batch, Expectation, LatentModel};
+use gibbstream::model::mixture::{Family, Mixture, MixtureParameters};
+use gibbstream::model::{LatentModel, Statistics, Sums};
 use gibbstream::online::{Online, Run};
 use gibbstream::random::Seed;
 use gibbstream::schedule::{Step, StepSize};
@@ -132,60 +133,49 @@ fn threads_boost_averaging_and_interruption() {
     driver_laws(&points);
 }
 
-/// The exact expectation of a minibatch.
-fn expectation<F: Family>(view: &MixtureView<F>, batch: &F::Batch) -> MixtureExpectation {
-    let mut posteriors = vec![Vec::new(); batch.len()];
-    posteriors
-        .iter_mut()
-        .enumerate()
-        .for_each(|(index, out)| Mixture::<F>::posterior(view, batch, index, out));
-    let mut out = MixtureExpectation::default();
-    <Mixture<F> as Tractable>::expect(view, batch, &posteriors, &mut out);
-    out
+/// Sums that merge to the last bit whatever the blocks, means over observations, and a look ahead that absorbing confirms.
+fn statistics_laws<F: Family>(case: &Case<F>) {
+    let whole = case.whole();
+    for size in [175, 64, 9, 1] {
+        laws(&case.model, &Exact, &whole, &case.batches(size, 0), Sums::mean, Seed(1)).unwrap();
+    }
+    let mut state = case.model.initial(&whole, Seed(1));
+    let of = |state: &_, batch: &_| statistics(&case.model, &Exact, state, batch, Seed(1));
+    let all = of(&state, &whole);
+    assert_eq!((all.weight(), all.check()), (350, Ok(())));
+    let each: Vec<Vec<f64>> = case.batches(1, 0).iter().map(|one| of(&state, one).totals()).collect();
+    let plain = (0..all.len()).map(|i| each.iter().map(|values| values[i]).sum::<f64>() / 350.0);
+    // A sum of 350 numbers one after another loses a few of its last digits, `Sums` do not.
+    close(&all.mean(), &plain.collect::<Vec<f64>>(), 1e-13);
+
+    let mut twice = all.clone();
+    twice.merge(&Sums::default()).unwrap();
+    assert_eq!(twice, all, "nothing is added");
+    twice.merge(&all).unwrap();
+    assert!(twice.totals().iter().zip(all.totals()).all(|(twice, once)| *twice == 2.0 * once));
+    assert_eq!((twice.weight(), twice.mean()), (700, all.mean()));
+    for wrong in [f64::NAN, f64::INFINITY] {
+        let mut broken = Sums::new(all.len());
+        broken.add(&vec![wrong; all.len()]);
+        broken.merge(&all).unwrap();
+        assert!(broken.check().is_err());
+    }
+    assert!(twice.merge(&of(&state, &whole)).is_ok() && twice.merge(&one_sum()).is_err(), "another model");
+
+    case.model.absorb(&mut state, &Step { update: 1, rho: 0.3, ..Step::default() }, &all);
+    assert_ne!(all, of(&state, &whole));
 }
 
-fn expectation_laws<F: Family>(case: &Case<F>) {
-    let whole = case.whole();
-    let state = case.model.initial(&whole, Seed(1));
-    let mut view = MixtureView::default();
-    case.model.view(&state, &Step::default(), None, &whole, &mut view);
-    let all = expectation(&view, &whole);
-    let mut sum = MixtureExpectation::default();
-    sum.clear_like(&all);
-    assert_eq!(sum.mass, vec![0.0; all.mass.len()]);
-    assert_eq!(sum.sums, vec![0.0; all.sums.len()]);
-    for half in case.batches(175, 0) {
-        sum.add(0.5, &expectation(&view, &half));
-    }
-    close(&sum.mass, &all.mass, 1e-13);
-    close(&sum.sums, &all.sums, 1e-13);
-    let mut twice = MixtureExpectation::default();
-    twice.clear_like(&all);
-    twice.add(1.0, &all);
-    assert_eq!(twice, all, "zero plus one times");
-    twice.add(1.0, &all);
-    assert!(twice.sums.iter().zip(&all.sums).all(|(twice, once)| *twice == 2.0 * once));
-    twice.clear_like(&MixtureExpectation { mass: vec![1.0], sums: Vec::new() });
-    assert_eq!(twice, MixtureExpectation { mass: vec![0.0], sums: Vec::new() }, "the shape of the other");
-    for (mass, sum) in [(f64::NAN, 0.0), (0.0, f64::INFINITY)] {
-        assert!(MixtureExpectation { mass: vec![mass], sums: vec![sum] }.not_finite().is_some());
-    }
-    assert_eq!(all.not_finite(), None);
-
-    // What boosted inference looks at is what absorbing would lead to.
-    let mut pending = MixtureView::default();
-    let step = Step { update: 1, rho: 0.3, ..Step::default() };
-    case.model.view(&state, &step, Some(&all), &whole, &mut pending);
-    let mut after = state.clone();
-    case.model.absorb(&mut after, &step, &mut all.clone(), &view, &whole);
-    case.model.view(&after, &step, None, &whole, &mut view);
-    assert_eq!(expectation(&pending, &whole), expectation(&view, &whole));
-    assert_ne!(all, expectation(&view, &whole));
+/// The statistics of a model that has but one.
+fn one_sum() -> Sums {
+    let mut sums = Sums::new(1);
+    sums.add(&[1.0]);
+    sums
 }
 
 #[test]
-fn expectations_form_a_vector_space() {
+fn statistics_obey_their_laws() {
     let (counts, points) = overlapping();
-    expectation_laws(&counts);
-    expectation_laws(&points);
+    statistics_laws(&counts);
+    statistics_laws(&points);
 }

@@ -5,9 +5,9 @@ use crate::recovery::poisson_mle;
 use gibbstream::averaging::Averaging;
 use gibbstream::inference::exact::{Exact, Tractable};
 use gibbstream::inference::{LocalInference, Passes};
-use gibbstream::model::mixture::{Family, Mixture, MixtureExpectation, MixtureView};
+use gibbstream::model::mixture::{Family, Mixture, MixtureView};
 use gibbstream::model::observations::{Counts, Observations};
-use gibbstream::model::{Batch, LatentModel};
+use gibbstream::model::{Batch, LatentModel, Sums};
 use gibbstream::online::Run;
 use gibbstream::random::{Purpose, Seed, Stream};
 use gibbstream::schedule::Step;
@@ -54,15 +54,9 @@ impl<F: Family> LocalInference<Mixture<F>> for SampledLabel {
         latent.posterior[label] = 1.0;
     }
 
-    fn expect(
-        &self,
-        view: &MixtureView<F>,
-        batch: &F::Batch,
-        latents: &mut [Label],
-        out: &mut MixtureExpectation,
-    ) {
+    fn collect(&self, view: &MixtureView<F>, batch: &F::Batch, latents: &mut [Label], out: &mut Sums) {
         let posteriors: Vec<Vec<f64>> = latents.iter().map(|latent| latent.posterior.clone()).collect();
-        <Mixture<F> as Tractable>::expect(view, batch, &posteriors, out);
+        <Mixture<F> as Tractable>::collect(view, batch, &posteriors, out);
     }
 }
 

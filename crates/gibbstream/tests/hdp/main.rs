@@ -19,7 +19,8 @@ fn open_view(phi: &[Vec<f64>], alpha: &[f64], unmet: f64, concentration: f64) ->
     let uniform = 1.0 / phi.len() as f64;
     let all: Vec<f64> = alpha.iter().copied().chain([unmet]).collect();
     let mut view = TopicView::for_sampling();
-    view.refresh(phi.len(), &all, |word, row| {
+    let words: Vec<u32> = (0..phi.len() as u32).collect();
+    view.refresh(&words, &all, |word, row| {
         row[..alpha.len()].copy_from_slice(&phi[word]);
         row[alpha.len()] = uniform;
         (row.iter().sum(), row.iter().zip(&all).map(|(weight, alpha)| weight * alpha).sum())

@@ -44,15 +44,15 @@ fn blend(old: &[f64], rho: f64, batch: &Minibatch, fresh: &[f64]) -> Vec<f64> {
 }
 
 /// The mean of the statistics of several passes.
-fn mean(passes: &[TopicExpectation]) -> TopicExpectation {
-    let over = |part: &dyn Fn(&TopicExpectation) -> Vec<f64>| -> Vec<f64> {
+fn mean(passes: &[Expected]) -> Expected {
+    let over = |part: &dyn Fn(&Expected) -> Vec<f64>| -> Vec<f64> {
         let mut sum = vec![0.0; part(&passes[0]).len()];
         for pass in passes {
             sum.iter_mut().zip(part(pass)).for_each(|(sum, value)| *sum += value / passes.len() as f64);
         }
         sum
     };
-    TopicExpectation {
+    Expected {
         counts: over(&|pass| pass.counts.clone()),
         totals: over(&|pass| pass.totals.clone()),
         theta: ThetaExpectation {
@@ -60,7 +60,6 @@ fn mean(passes: &[TopicExpectation]) -> TopicExpectation {
             usage: over(&|pass| pass.theta.usage.clone()),
             length: over(&|pass| vec![pass.theta.length])[0],
         },
-        ..TopicExpectation::default()
     }
 }
 
@@ -95,9 +94,9 @@ fn plainly<L: LocalInference<Lda>>(
                 Passes { range: pass..pass + 1, keep_from: 0 },
             );
         }
-        let mut fresh = TopicExpectation::default();
-        local.expect(&view, batch, &mut latents, &mut fresh);
-        fresh.sum_up(&view, batch);
+        let mut fresh = TopicStatistics::default();
+        local.collect(&view, batch, &mut latents, &mut fresh);
+        let mut fresh = Expected::of(&view, &fresh);
         if pass >= local.first_kept() {
             kept.push(fresh);
             fresh = mean(&kept);

@@ -4,10 +4,12 @@ use super::*;
 use crate::support::{Exact, enumerate};
 use gibbstream::averaging::Averaging;
 use gibbstream::batch_size::BatchSize;
-use gibbstream::model::LatentModel;
+use gibbstream::math::digamma;
 use gibbstream::model::alpha::{AlphaRule, AlphaState, ThetaExpectation};
 use gibbstream::model::lda::{Start, Topics};
 use gibbstream::model::topic_rule::{Smoothing, TopicRule};
+use gibbstream::model::topic_statistics::rounded_count;
+use gibbstream::model::{LatentModel, Sums};
 use gibbstream::online::{Online, Run};
 use gibbstream::schedule::Step;
 
@@ -46,26 +48,28 @@ impl LocalInference<Lda> for Enumerate {
         *latent = Some(enumerate(&Topics { beta, alpha: view.alpha().to_vec() }, &tokens));
     }
 
-    fn expect(
+    fn collect(
         &self,
         view: &TopicView,
         batch: &Minibatch,
         latents: &mut [Option<Exact>],
-        out: &mut TopicExpectation,
+        out: &mut TopicStatistics,
     ) {
-        let (topics, share) = (view.topics(), 1.0 / batch.len() as f64);
-        out.counts = vec![0.0; batch.words().len() * topics];
-        out.totals = vec![0.0; topics];
-        out.theta = ThetaExpectation { log_theta: vec![0.0; topics], usage: vec![0.0; topics], length: 0.0 };
-        for exact in latents.iter().flatten() {
-            for k in 0..topics {
-                out.theta.log_theta[k] += share * exact.log_theta[k];
-                for (word, count) in exact.counts[k].iter().enumerate() {
-                    out.counts[word * topics + k] += share * count;
-                    out.totals[k] += share * count;
-                }
-            }
+        let mut gains = Sums::new(view.topics());
+        for (index, exact) in latents.iter().enumerate() {
+            let total = digamma(view.alpha_sum() + batch.tokens_of(index) as f64);
+            let log_theta = exact.iter().flat_map(|exact| &exact.log_theta);
+            let gain = log_theta.zip(view.alpha()).map(|(log, &alpha)| log - digamma(alpha) + total);
+            gains.add(&gain.collect::<Vec<f64>>());
         }
+        let latents = &*latents;
+        out.set_rows(view, batch, 1, gains, |word, row| {
+            for exact in latents.iter().flatten() {
+                row.iter_mut()
+                    .zip(&exact.counts)
+                    .for_each(|(sum, counts)| *sum += rounded_count(counts[word]));
+            }
+        });
     }
 }
 
@@ -122,7 +126,8 @@ fn whole_corpus_with_step_one_is_batch_em() {
         let log_theta = (0..3).map(|k| sum(&|exact| exact.log_theta[k]) / 24.0).collect();
         let fresh = ThetaExpectation { log_theta, usage: vec![0.0; 3], length: 0.0 };
         alpha.absorb(&AlphaRule::FixedPoint, 1e-9, &Step { rho: 1.0, ..Step::default() }, &fresh);
-        let count = |k: usize, w: usize| sum(&|exact| exact.counts[k][w]);
+        // The counts of every document are rounded to whole units, here as there.
+        let count = |k: usize, w: usize| sum(&|exact| rounded_count(exact.counts[k][w]));
         let total = |k: usize| (0..6).map(|w| count(k, w)).sum::<f64>();
         let beta = (0..18).map(|i| count(i % 3, i / 3) / total(i % 3)).collect();
         batch_em = Topics { beta, alpha: alpha.alpha };

@@ -8,10 +8,11 @@ use super::*;
 use gibbstream::averaging::Averaging;
 use gibbstream::batch_size::BatchSize;
 use gibbstream::method::Local;
-use gibbstream::model::LatentModel;
-use gibbstream::model::alpha::{AlphaRule, ThetaExpectation};
+use gibbstream::model::alpha::AlphaRule;
 use gibbstream::model::lda::Start;
 use gibbstream::model::topic_rule::{Population, TopicRule};
+use gibbstream::model::topic_statistics::rounded_count;
+use gibbstream::model::{LatentModel, Sums};
 use gibbstream::schedule::Step;
 
 const CHAINS: usize = 200;
@@ -42,21 +43,20 @@ fn settle(
     let tokens: Vec<u32> = (0..WORDS as u32).filter(|&word| counts[word as usize] > 0.0).collect();
     let batch = Minibatch::new(&[Document::from_tokens(&tokens)], 0, 0);
     let mean: Vec<f64> = tokens.iter().map(|&word| counts[word as usize] / documents).collect();
-    let total: f64 = mean.iter().sum();
-    let mut fresh = TopicExpectation {
-        counts: mean.iter().flat_map(|&count| [count; CHAINS]).collect(),
-        totals: vec![total; CHAINS],
-        theta: ThetaExpectation { log_theta: vec![-1.0; CHAINS], usage: vec![0.0; CHAINS], length: 0.0 },
-        ..TopicExpectation::default()
-    };
     let mut state = model.initial(&batch, Seed(8));
+    let (mut view, mut gains) = (TopicView::default(), Sums::new(CHAINS));
+    model.view(&state, &Step::default(), None, &batch, &mut view);
+    gains.count(1);
+    // A mean is rounded to a whole number of units, a millionth of a token: far below the bias that is allowed for.
+    let mut fresh = TopicStatistics::default();
+    fresh.set_rows(&view, &batch, 1, gains, |word, row| row.fill(rounded_count(mean[word])));
     let mut means = vec![vec![0.0; CHAINS]; quantities];
     // Ten relaxation times to forget the start, forty to look at.
     let (burn_in, moves, every) = (2_500, 12_500, 5);
     let mut out = vec![0.0; quantities];
     for update in 1..=moves {
         let step = Step { update, batch: 1, seen: update, head_start: 0, rho: STEP };
-        model.absorb(&mut state, &step, &mut fresh, &TopicView::default(), &batch);
+        model.absorb(&mut state, &step, &fresh);
         if update > burn_in && update % every == 0 {
             for chain in 0..CHAINS {
                 let theta: Vec<f64> =

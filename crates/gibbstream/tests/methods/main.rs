@@ -25,12 +25,14 @@ use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::inference::{LocalInference, Passes};
 use gibbstream::method::Method;
-use gibbstream::model::lda::{Lda, TopicExpectation};
+use gibbstream::model::lda::Lda;
+use gibbstream::model::topic_statistics::TopicStatistics;
 use gibbstream::model::topics::TopicStats;
 use gibbstream::model::view::TopicView;
 use gibbstream::random::{Purpose, Seed, Stream};
 use gibbstream::schedule::StepSize;
 use gibbstream::trainer::{Learnt, Settings, Trainer};
+use support::Expected;
 
 /// The steps of the paper without its first step of 1, which erases the start.
 const SOFT: StepSize = StepSize::Power { kappa: 0.5, offset: 1.0, tau: 1.0 };
@@ -82,12 +84,7 @@ fn train_with(settings: Settings, batches: &[Minibatch], threads: usize) -> Lear
 }
 
 /// The expected statistics of a minibatch by any local inference, document after document.
-fn expect<L: LocalInference<Lda>>(
-    local: &L,
-    view: &TopicView,
-    batch: &Minibatch,
-    seed: Seed,
-) -> TopicExpectation {
+fn expect<L: LocalInference<Lda>>(local: &L, view: &TopicView, batch: &Minibatch, seed: Seed) -> Expected {
     let (mut scratch, mut latents) = (L::Scratch::default(), Vec::new());
     for index in 0..batch.len() {
         let mut latent = L::Latent::default();
@@ -97,10 +94,9 @@ fn expect<L: LocalInference<Lda>>(
         local.advance(view, batch, index, &mut latent, &mut scratch, passes);
         latents.push(latent);
     }
-    let mut out = TopicExpectation::default();
-    local.expect(view, batch, &mut latents, &mut out);
-    out.sum_up(view, batch);
-    out
+    let mut out = TopicStatistics::default();
+    local.collect(view, batch, &mut latents, &mut out);
+    Expected::of(view, &out)
 }
 
 /// `words x topics`, without the lazy scale.

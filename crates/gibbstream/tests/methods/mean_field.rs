@@ -1,7 +1,7 @@
 //! Mean field on single documents: golden numbers, the bound, and its limits.
 
 use super::*;
-use crate::support::{copies, enumerate, random_topics, reference, view_of};
+use crate::support::{HALF_UNIT, copies, enumerate, random_topics, reference, view_of};
 use gibbstream::inference::mean_field::{MeanField, Variational};
 use gibbstream::math::digamma;
 use gibbstream::model::lda::Topics;
@@ -81,22 +81,37 @@ proptest! {
         let topics = random_topics(count, 15, &mut stream(seed));
         let documents: Vec<Document> = documents.iter().map(|tokens| Document::from_tokens(tokens)).collect();
         let batch = Minibatch::new(&documents, 0, 0);
-        let found = expect(&MeanField { iterations }, &view_of(&topics, &batch), &batch, Seed(seed));
+        let view = view_of(&topics, &batch);
+        let found = expect(&MeanField { iterations }, &view, &batch, Seed(seed));
         assert_mass(&found, &batch, count);
+        assert_exact_mass(&view, &batch, iterations);
         let inside: f64 = found.theta.log_theta.iter().map(|&value| libm::exp(value)).sum();
         let allowed = if count == 1 { (inside - 1.0).abs() < 1e-12 } else { inside < 1.0 };
         prop_assert!(allowed, "sum exp(E log theta) = {inside}");
     }
 }
 
-/// The expected counts of each word add up to its tokens.
-fn assert_mass(found: &TopicExpectation, batch: &Minibatch, topics: usize) {
+/// The expected counts of each word add up to its tokens, but every document's count in every topic is rounded once.
+fn assert_mass(found: &Expected, batch: &Minibatch, topics: usize) {
     for row in 0..batch.words().len() {
         let entries = (0..batch.len()).flat_map(|index| batch.document(index));
         let tokens: f64 =
             entries.filter(|entry| entry.word as usize == row).map(|entry| f64::from(entry.count)).sum();
         let expected = tokens / batch.len() as f64;
         let sum: f64 = found.counts[row * topics..][..topics].iter().sum();
+        let rounding = topics as f64 * HALF_UNIT;
+        assert!((sum - expected).abs() < 1e-9 * expected + rounding, "{sum} is not {expected}");
+    }
+    assert!(found.counts.iter().all(|&count| count >= 0.0));
+}
+
+/// Before anything is rounded, the parameters of a document add up to alpha and its tokens.
+fn assert_exact_mass(view: &TopicView, batch: &Minibatch, iterations: usize) {
+    for index in 0..batch.len() {
+        let (mut q, tokens) = (Variational::default(), batch.tokens_of(index));
+        q.start(view, tokens);
+        (0..iterations).for_each(|_| q.iterate(view, batch.document(index)));
+        let (sum, expected) = (q.gamma.iter().sum::<f64>(), view.alpha_sum() + tokens as f64);
         assert!((sum - expected).abs() < 1e-9 * expected, "{sum} is not {expected}");
     }
 }
@@ -109,8 +124,10 @@ fn short_documents_keep_their_mass_among_many_topics() {
         let frozen = Topics { beta, alpha: vec![alpha; topics] };
         for tokens in [vec![0], vec![3, 3], vec![1, 2, 6], vec![0, 1, 2, 3, 4, 5, 6, 0, 1]] {
             let batch = copies(&tokens, 1, 0);
-            let found = expect(&MeanField { iterations: 20 }, &view_of(&frozen, &batch), &batch, Seed(1));
+            let view = view_of(&frozen, &batch);
+            let found = expect(&MeanField { iterations: 20 }, &view, &batch, Seed(1));
             assert_mass(&found, &batch, topics);
+            assert_exact_mass(&view, &batch, 20);
         }
     }
 }

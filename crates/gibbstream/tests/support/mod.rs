@@ -3,7 +3,9 @@
 
 use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::math::{digamma, ln_gamma};
+use gibbstream::model::alpha::ThetaExpectation;
 use gibbstream::model::lda::Topics;
+use gibbstream::model::topic_statistics::{TopicStatistics, UNITS_PER_TOKEN};
 use gibbstream::model::view::TopicView;
 use gibbstream::random::Stream;
 
@@ -43,6 +45,38 @@ pub fn sampling_view_of(topics: &Topics, batch: &Minibatch) -> TopicView {
     let mut view = TopicView::for_sampling();
     topics.view(batch, &mut view);
     view
+}
+
+/// A count of a document is rounded once, to a whole number of units: it is off by at most this many tokens.
+pub const HALF_UNIT: f64 = 0.5 / UNITS_PER_TOKEN;
+
+/// Expected statistics of a minibatch, a mean over documents: the plain twin of what a model makes of its statistics.
+#[derive(Clone, Debug, Default)]
+pub struct Expected {
+    /// `words x topics`.
+    pub counts: Vec<f64>,
+    /// Sums of `counts` over words.
+    pub totals: Vec<f64>,
+    pub theta: ThetaExpectation,
+}
+
+impl Expected {
+    /// Divides what the prior accounts for among topics, in proportion to `alpha_k phi_kw`.
+    pub fn of(view: &TopicView, found: &TopicStatistics) -> Self {
+        assert_eq!(found.words(), view.words(), "every word of the view occurs");
+        let alpha = view.alpha();
+        let mut counts = Vec::new();
+        for word in 0..found.words().len() {
+            let (present, prior) = found.mean_counts(word);
+            let word = word as u32;
+            let share = prior / (view.prior_mass(word) * view.scale(word));
+            let count = |k: usize| present[k] + share * alpha[k] * f64::from(view.relative(word, k));
+            counts.extend((0..alpha.len()).map(count));
+        }
+        let total = |k: usize| counts.iter().skip(k).step_by(alpha.len()).sum();
+        let totals = (0..alpha.len()).map(total).collect();
+        Self { totals, counts, theta: found.theta(alpha) }
+    }
 }
 
 pub fn copies(tokens: &[u32], count: usize, first: u64) -> Minibatch {
