@@ -144,7 +144,7 @@ impl Model {
         documents: Option<u64>,
     ) -> PyResult<()> {
         let py = parameters.py();
-        let words = self.with(py, |state| Ok(state.trainer.settings().vocabulary))?;
+        let words = self.with(py, |state| Ok(state.trainer.settings().features))?;
         let settings = settings(parameters, words, documents)?;
         self.with(py, |state| {
             let before = state.trainer.settings();
@@ -329,7 +329,7 @@ impl Model {
     /// The kind of model: `lda` or `hdp`.
     #[getter]
     fn family(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.with(py, |state| Ok(state.trainer.settings().family()))
+        self.with(py, |state| Ok(state.trainer.settings().model.name()))
     }
 
     #[getter]

@@ -3,6 +3,7 @@
 use crate::error::OrException;
 use gibbstream::Error;
 use gibbstream::batch_size::BatchSize;
+use gibbstream::learn::{ModelKind, Settings};
 use gibbstream::method::Method;
 use gibbstream::method_changes::{MethodChanges, Parts, parse_alpha, parse_averaging, parse_step};
 use gibbstream::model::hdp::HdpSettings;
@@ -10,7 +11,7 @@ use gibbstream::model::sticks::PiRule;
 use gibbstream::model::topic_rule::{Population, TopicRule};
 use gibbstream::random::Seed;
 use gibbstream::schedule::StepSize;
-use gibbstream::trainer::Settings;
+
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -36,7 +37,7 @@ pub fn usual_passes(model: &str, method: &str) -> PyResult<u64> {
 }
 
 fn usual(open: bool, name: &str) -> gibbstream::Result<Method> {
-    if open { Method::named_for_hdp(name) } else { Method::usual(name) }
+    if open { Method::recommended_for_hdp(name) } else { Method::recommended(name) }
 }
 
 /// Settings from parameters by name. `documents` is the size of the corpus, if it is known, for methods that ask.
@@ -64,7 +65,7 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
     };
     let open = of("model").required::<String>("the kind of a model")? == HDP;
     let paper = of("paper").get("True or False")?.unwrap_or(false);
-    let own = if paper { Method::named(&name) } else { usual(open, &name) }.or_exception()?;
+    let own = if paper { Method::published(&name) } else { usual(open, &name) }.or_exception()?;
     let mut method = if open { changes.apply_for_hdp(own) } else { changes.apply(own) }.or_exception()?;
     if let Some(documents) = documents {
         method = method.with_population(documents as f64);
@@ -72,11 +73,11 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
     let settings = Settings {
         name,
         method,
-        topics: of(if open { "initial_topics" } else { "n_components" }).required(WHOLE)?,
-        vocabulary: words,
+        components: of(if open { "initial_topics" } else { "n_components" }).required(WHOLE)?,
+        features: words,
         batch: batch_size(&of("batch"))?,
         seed: Seed(of("seed").required(WHOLE)?),
-        hdp: if open { Some(hdp_settings(of)?) } else { None },
+        model: if open { ModelKind::Hdp(hdp_settings(of)?) } else { ModelKind::Lda },
     };
     settings.validate().or_exception()?;
     Ok(settings)
@@ -108,10 +109,10 @@ fn hdp_settings<'a, 'py: 'a>(of: impl Fn(&'static str) -> Parameter<'a, 'py>) ->
 /// The parameters that ask for these settings: what differs from the method of that name.
 pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    match &settings.hdp {
-        None => dict.set_item("n_components", settings.topics)?,
+    match settings.model.hdp() {
+        None => dict.set_item("n_components", settings.components)?,
         Some(hdp) => {
-            dict.set_item("initial_topics", settings.topics)?;
+            dict.set_item("initial_topics", settings.components)?;
             dict.set_item("max_topics", hdp.max_topics)?;
             dict.set_item("doc_concentration", hdp.doc_concentration)?;
             dict.set_item("top_concentration", hdp.top_concentration)?;
@@ -125,7 +126,7 @@ pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'
         batch => dict.set_item("batch", batch.least)?,
     }
     dict.set_item("seed", settings.seed.0)?;
-    let own = usual(settings.hdp.is_some(), &settings.name).or_exception()?;
+    let own = usual(settings.model.hdp().is_some(), &settings.name).or_exception()?;
     let (method, usual) = (Parts::from(&settings.method), Parts::from(&own));
     if method.sweeps != usual.sweeps {
         dict.set_item("sweeps", method.sweeps)?;

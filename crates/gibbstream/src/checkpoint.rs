@@ -166,19 +166,17 @@ impl CheckpointFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch_size::BatchSize;
     use crate::corpus::{Document, Minibatch, Vocabulary};
+    use crate::learn::Settings;
     use crate::method::Method;
     use crate::new_file::{CRASH_AT, CRASH_POINTS};
-    use crate::random::Seed;
-    use crate::trainer::{Settings, Trainer};
+    use crate::trainer::Trainer;
     use serde_json::json;
     use std::process::Command;
 
     fn checkpoint(updates: u64) -> Checkpoint {
         let documents = [Document::from_tokens(&[0, 1, 1]), Document::from_tokens(&[2])];
-        let (name, method, batch) = ("g-oem".to_string(), Method::G_OEM, BatchSize::of(2));
-        let settings = Settings { name, method, topics: 2, vocabulary: 3, batch, seed: Seed(1), hdp: None };
+        let settings = Settings::new(2).method("g-oem", Method::G_OEM).vocabulary(3).batch(2).seed(1);
         let mut trainer = Trainer::new(settings.clone(), 1).unwrap();
         for update in 0..updates {
             trainer.partial_fit(&Minibatch::new(&documents, 2 * update, 0)).unwrap();

@@ -5,17 +5,12 @@
 //! and exported.
 //!
 //! ```
-//! use gibbstream::batch_size::BatchSize;
 //! use gibbstream::corpus::{Document, Minibatch};
-//! use gibbstream::method::Method;
-//! use gibbstream::random::Seed;
-//! use gibbstream::trainer::{Settings, Trainer};
+//! use gibbstream::learn::Settings;
+//! use gibbstream::trainer::Trainer;
 //!
 //! let documents = [Document::from_tokens(&[0, 0, 1]), Document::from_tokens(&[2, 3, 3])];
-//! let (name, method) = ("g-oem".to_string(), Method::G_OEM);
-//! let batch = BatchSize::of(2);
-//! let settings = Settings { name, method, topics: 2, vocabulary: 4, batch, seed: Seed(0), hdp: None };
-//! let mut trainer = Trainer::new(settings, 1)?;
+//! let mut trainer = Trainer::new(Settings::new(2).vocabulary(4).batch(2), 1)?;
 //! for update in 0..10 {
 //!     trainer.partial_fit(&Minibatch::new(&documents, 2 * update, 0))?;
 //! }
@@ -42,6 +37,8 @@ pub mod method_changes;
 
 pub mod online;
 
+pub mod learn;
+
 pub mod trainer;
 
 pub mod dense;
@@ -53,6 +50,8 @@ pub mod evaluation;
 pub mod summary;
 
 pub mod model_file;
+
+mod file;
 
 pub mod checkpoint;
 

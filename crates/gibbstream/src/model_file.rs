@@ -6,21 +6,23 @@
 
 use crate::corpus::{OpenRule, OpenState, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
+use crate::file::version_1;
+use crate::learn::Settings;
 use crate::model::alpha::{AlphaClamps, AlphaState};
 use crate::model::lda::{LdaState, LogTopics, Topics};
 use crate::model::sticks::Sticks;
 use crate::model::topics::{TopicAverage, TopicStats};
 use crate::new_file::NewFile;
 use crate::schedule::Step;
-use crate::trainer::{Learnt, Settings};
+use crate::trainer::Learnt;
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The version of the layout that this release writes, and the only one that it reads.
-pub const VERSION: u32 = 1;
+/// The version of the layout that this release writes; it also reads version 1.
+pub const VERSION: u32 = 2;
 
 const METADATA_KEY: &str = "gibbstream";
 const FORMAT: &str = "gibbstream topic model";
@@ -362,10 +364,13 @@ pub(crate) fn unseal<H: serde::de::DeserializeOwned, T>(
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| refuse(error.to_string()))?;
     let header = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));
     let header = header.ok_or_else(|| refuse("it has no gibbstream settings".to_string()))?;
-    let header: serde_json::Value = serde_json::from_str(header)
+    let mut header: serde_json::Value = serde_json::from_str(header)
         .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
-    if header["version"] != VERSION {
-        let problem = format!("its layout has version {}, this release reads {VERSION}", header["version"]);
+    if header["version"] == 1 {
+        header = version_1::upgrade(header).map_err(refuse)?;
+    } else if header["version"] != VERSION {
+        let problem =
+            format!("its layout has version {}, this release reads 1 to {VERSION}", header["version"]);
         return Err(Error::model_file(path, problem, "use the release that wrote it, or train again"));
     }
     if let Some(found) = header["format"].as_str().filter(|&found| found != format) {
@@ -401,7 +406,7 @@ fn check(bytes: &[u8]) -> Result<(), String> {
 
 /// Builds the model from arrays whose shapes must agree with the settings.
 fn read(file: &SafeTensors<'_>, header: Header) -> Result<(TopicModel, Option<Run>), String> {
-    let words = header.settings.vocabulary;
+    let words = header.settings.features;
     header.settings.validate().map_err(|error| error.to_string())?;
     let topics = topics_in(file, &header.settings)?;
     let sticks = read_sticks(file, &header, topics)?;
@@ -460,7 +465,7 @@ fn read(file: &SafeTensors<'_>, header: Header) -> Result<(TopicModel, Option<Ru
 
 /// The number of topics: given, or where it is open as many as there are.
 fn topics_in(file: &SafeTensors<'_>, settings: &Settings) -> Result<usize, String> {
-    let Some(hdp) = &settings.hdp else { return Ok(settings.topics) };
+    let Some(hdp) = settings.model.hdp() else { return Ok(settings.components) };
     let topics = file.tensor("alpha").map_err(|error| error.to_string())?.shape().iter().product();
     if topics == 0 || topics > hdp.max_topics {
         return Err(format!("it has {topics} topics, and there may be 1 to {}", hdp.max_topics));
@@ -470,7 +475,7 @@ fn topics_in(file: &SafeTensors<'_>, settings: &Settings) -> Result<usize, Strin
 
 /// The weights of topics whose number is open.
 fn read_sticks(file: &SafeTensors<'_>, header: &Header, topics: usize) -> Result<Option<Sticks>, String> {
-    if header.settings.hdp.is_none() {
+    if header.settings.model.hdp().is_none() {
         return Ok(None);
     }
     let created = header.topics_created.ok_or("it does not say how many topics were created")?;

@@ -9,127 +9,56 @@ use crate::inference::collapsed::CollapsedGibbs;
 use crate::inference::gibbs::Gibbs;
 use crate::inference::mean_field::MeanField;
 use crate::inference::predictive::PredictiveGibbs;
+use crate::learn::Settings;
 use crate::method::{Local, Method};
 use crate::model::LatentModel;
 use crate::model::alpha::smallest_entry;
 use crate::model::births::BirthRule;
 use crate::model::deaths::DeathRule;
-use crate::model::hdp::{Hdp, HdpSettings, topics_used};
+use crate::model::hdp::{Hdp, topics_used};
 use crate::model::lda::{Lda, LdaState, LogTopics, Topics};
 use crate::model::sticks::Sticks;
 use crate::online::{Online, Run};
-use crate::random::Seed;
 use crate::schedule::Step;
-use serde::{Deserialize, Serialize};
-
-/// Everything that decides what is learnt, apart from the documents.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settings {
-    /// Name of the method that `method` was made from.
-    pub name: String,
-    /// How to learn.
-    pub method: Method,
-    /// Number of topics K.
-    pub topics: usize,
-    /// Size of the vocabulary V.
-    pub vocabulary: usize,
-    /// Documents in a full minibatch.
-    pub batch: BatchSize,
-    /// Seed of all random streams.
-    pub seed: Seed,
-    /// For an open number of topics, which then starts at `topics`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hdp: Option<HdpSettings>,
-}
-
-/// The largest number of topics that is accepted.
-pub const MAX_TOPICS: usize = 1_000_000;
 
 impl Settings {
-    /// Refuses settings that make no sense, before anything is allocated.
-    pub fn validate(&self) -> Result<()> {
-        if self.topics == 0 || self.topics > MAX_TOPICS {
-            let problem = format!("{} is not a number of topics", self.topics);
-            return Err(Error::setting(
-                "topics",
-                problem,
-                format!("choose a number from 1 to {MAX_TOPICS}, such as 100"),
-            ));
-        }
-        if self.vocabulary == 0 {
-            return Err(Error::setting(
-                "vocabulary",
-                "there are no words",
-                "check the input and its filters",
-            ));
-        }
-        self.batch.validate()?;
-        match &self.hdp {
-            Some(hdp) => hdp.validate(self.topics).and_then(|()| self.method.validate_for_hdp()),
-            None => self.method.validate(),
-        }
-    }
-
-    /// Refuses settings that cannot go on from what was learnt with `before`.
-    pub fn check_continues(&self, before: &Self) -> Result<()> {
-        let refuse = |flag: &str, problem: String, advice: &str| Err(Error::setting(flag, problem, advice));
-        if self.topics != before.topics {
-            let (flag, began) =
-                if self.hdp.is_some() { ("--initial-topics", "began with") } else { ("--topics", "has") };
-            let problem = format!("the model {began} {} topics, not {}", before.topics, self.topics);
-            return refuse(flag, problem, "leave it out, or train a new model");
-        }
-        let (old, new) = (&before.method, &self.method);
-        if old.averaging.is_on() != new.averaging.is_on() {
-            let problem =
-                "a mean of parameters must be kept from the first update on, or not at all".to_owned();
-            return refuse("--averaging", problem, "leave it out, or train a new model");
-        }
-        if old.is_langevin() != new.is_langevin() {
-            let problem = "Langevin moves hold topics, other methods counts; one cannot go on from the other";
-            return refuse("--method", problem.to_owned(), "train a new model");
-        }
-        Ok(())
-    }
-
-    /// The kind of model.
-    pub fn family(&self) -> &'static str {
-        if self.hdp.is_some() { "hdp" } else { "lda" }
-    }
-
     /// The parameters to report.
     pub fn parameters(&self, learnt: &Learnt) -> Topics {
         let Learnt { state, clock, word_counts, .. } = learnt;
         match self.hdp_model() {
             Some(hdp) => hdp.parameters(state, clock),
-            None => self.model().parameters(state, clock, word_counts),
+            None => self.lda_model().parameters(state, clock, word_counts),
         }
     }
 
     /// Logarithms of the topics for the evidence lower bound.
     pub fn log_topics(&self, learnt: &Learnt) -> LogTopics {
-        if self.hdp.is_some() {
+        if self.model.hdp().is_some() {
             return self.parameters(learnt).into();
         }
-        self.model().log_topics(&learnt.state, &learnt.clock, &learnt.word_counts)
+        self.lda_model().log_topics(&learnt.state, &learnt.clock, &learnt.word_counts)
     }
 
     /// The model of an open number of topics that these settings describe.
     pub fn hdp_model(&self) -> Option<Hdp> {
-        let settings = self.hdp?;
-        Some(Hdp { start: self.model(), settings, births: BirthRule::DEFAULT, deaths: DeathRule::DEFAULT })
+        let settings = self.model.hdp()?;
+        Some(Hdp {
+            start: self.lda_model(),
+            settings,
+            births: BirthRule::DEFAULT,
+            deaths: DeathRule::DEFAULT,
+        })
     }
 
     /// The model with a fixed number of topics that these settings describe, or the one that an open number starts
     /// from.
-    pub fn model(&self) -> Lda {
+    pub fn lda_model(&self) -> Lda {
         Lda {
-            topics: self.topics,
-            vocabulary: self.vocabulary,
+            topics: self.components,
+            vocabulary: self.features,
             rule: self.method.global,
             alpha: self.method.alpha,
-            alpha_floor: smallest_entry(self.topics, self.method.local == Local::MeanField),
+            alpha_floor: smallest_entry(self.components, self.method.local == Local::MeanField),
             start: self.method.start,
             averaging: self.method.averaging,
             seed: self.seed,
@@ -309,9 +238,9 @@ impl Trainer {
         };
         let learner = match settings.hdp_model() {
             Some(hdp) => hdp_learner(hdp, method, run)?,
-            None => lda_learner(settings.model(), method, run)?,
+            None => lda_learner(settings.lda_model(), method, run)?,
         };
-        Ok(Self { learner, tokens: 0, word_counts: vec![0; settings.vocabulary], settings })
+        Ok(Self { learner, tokens: 0, word_counts: vec![0; settings.features], settings })
     }
 
     /// A trainer that goes on where `learnt` stopped.
@@ -336,8 +265,8 @@ impl Trainer {
     /// Makes room for words that were not known before. They begin without counts, so in every topic they have the
     /// probability that its rule gives to words that did not occur: the smoothing share or the prior.
     pub fn grow(&mut self, words: usize) {
-        if words > self.settings.vocabulary {
-            self.settings.vocabulary = words;
+        if words > self.settings.features {
+            self.settings.features = words;
             self.word_counts.resize(words, 0);
             self.learner.grow(words);
         }

@@ -3,12 +3,11 @@
 
 use gibbstream::Error;
 use gibbstream::averaging::Averaging;
-use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Document, Minibatch, Tokenizer, Vocabulary};
+use gibbstream::learn::Settings;
 use gibbstream::method::Method;
 use gibbstream::model_file::{Event, TopicModel};
-use gibbstream::random::Seed;
-use gibbstream::trainer::{Settings, Trainer};
+use gibbstream::trainer::Trainer;
 use std::path::Path;
 
 fn documents() -> Vec<Document> {
@@ -16,15 +15,7 @@ fn documents() -> Vec<Document> {
 }
 
 fn settings(method: Method) -> Settings {
-    Settings {
-        name: "g-oem".to_string(),
-        method,
-        topics: 2,
-        vocabulary: 3,
-        batch: BatchSize::of(4),
-        seed: Seed(7),
-        hdp: None,
-    }
+    Settings::new(2).method("g-oem", method).vocabulary(3).batch(4).seed(7)
 }
 
 fn model(method: Method, updates: u64) -> TopicModel {

@@ -2,18 +2,13 @@
 
 use super::General;
 use super::train::TrainArgs;
-use gibbstream::dense::{DenseModel, DenseSettings, Kind};
-use gibbstream::inference::gibbs::Window;
-use gibbstream::method::{Local, Method};
+use gibbstream::dense::DenseModel;
+use gibbstream::learn::{ModelKind, Settings};
+use gibbstream::method::Method;
 use gibbstream::model::gaussian_mixture::Covariance;
 use gibbstream::model::ica::{Noise, Sources};
 use gibbstream::model::topic_rule::{Smoothing, TopicRule};
-use gibbstream::schedule::StepSize;
 use gibbstream::{Error, Result};
-
-/// The weight of minibatches of mixtures unless another is asked for: they find their place in few updates, and then it is
-/// better to average more than the method does.
-const MIXTURE_STEP: StepSize = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 };
 
 /// The smallest variance, rate or chance unless another is asked for.
 const FLOOR: f64 = 1e-6;
@@ -119,18 +114,17 @@ impl TrainArgs {
     }
 
     /// The settings of a model of rows of numbers; the number of columns is 1 until it is known.
-    pub fn dense_settings(&self, general: &General, base: Option<&DenseModel>) -> Result<DenseSettings> {
+    pub fn dense_settings(&self, general: &General, base: Option<&DenseModel>) -> Result<Settings> {
         self.refuse(TOPIC_FLAGS.into_iter().find(|flag| self.given(flag)))?;
         let foreign = |(_, models): &&(&str, &[&str])| !models.contains(&self.model.as_str());
         let mut foreign = PARTICULAR.iter().filter(foreign).map(|(flag, _)| *flag);
         self.refuse(foreign.find(|flag| self.given(flag)))?;
-        let own = Method::named(self.method.name())?;
-        if own != Method::G_OEM && own != Method::G_OEM_PLUS {
-            let problem = format!("`{}` is a method for topics", self.method.name());
-            return Err(Error::setting("--method", problem, "use g-oem or g-oem++"));
+        if self.batch.grows() {
+            let problem = "minibatches of topic models can grow, those of this model cannot";
+            return Err(Error::setting("--batch", problem, "give one number"));
         }
-        let step = if self.model == "ica" { own.step } else { MIXTURE_STEP };
-        let method = self.method.changed(Method { step, ..own })?;
+        let kind = self.kind(&Method::G_OEM);
+        let method = self.method.changed(kind.recommended(self.method.name())?)?;
         if let Some(base) = base {
             return self.continued_dense(base, method, general);
         }
@@ -138,34 +132,12 @@ impl TrainArgs {
             let problem = "the number of components or sources is missing";
             return Err(Error::setting("--components", problem, "for example --components 10"));
         };
-        let model = self.kind(&method);
-        let samples = matches!(model, Kind::Ica { .. });
-        Ok(DenseSettings {
-            model,
-            name: self.method.name().to_owned(),
-            components,
-            dimension: 1,
-            batch: self.observations()?,
-            step: method.step,
-            averaging: method.averaging,
-            boost: method.boost && samples,
-            sweeps: if samples { method.sweeps } else { 1 },
-            window: window_of(&method),
-            seed: general.seed,
-        })
-    }
-
-    /// Observations in a minibatch.
-    fn observations(&self) -> Result<usize> {
-        if self.batch.grows() {
-            let problem = "minibatches of topic models can grow, those of this model cannot";
-            return Err(Error::setting("--batch", problem, "give one number"));
-        }
-        Ok(self.batch.most)
+        let settings = Settings::new(components).method(self.method.name(), method).vocabulary(1);
+        Ok(Settings { model: self.kind(&method), batch: self.batch, seed: general.seed, ..settings })
     }
 
     /// The settings of a model with the changes that were asked for: how it learns may change, what it is may not.
-    fn continued_dense(&self, base: &DenseModel, method: Method, general: &General) -> Result<DenseSettings> {
+    fn continued_dense(&self, base: &DenseModel, method: Method, general: &General) -> Result<Settings> {
         let mut settings = base.settings.clone();
         let refuse = |flag: &str, problem: String| {
             Err(Error::setting(flag, problem, "leave it out, or train a new model"))
@@ -187,59 +159,52 @@ impl TrainArgs {
             return refuse(&format!("--{flag}"), "a model that is continued stays what it is".into());
         }
         if ["kappa", "offset", "tau", "step"].iter().any(|flag| self.given(flag)) {
-            settings.step = method.step;
+            settings.method.step = method.step;
         }
         let changed = |flag: &str| self.given(flag);
         if changed("batch") {
-            settings.batch = self.observations()?;
+            settings.batch = self.batch;
         }
         if changed("seed") {
             settings.seed = general.seed;
         }
         if changed("sweeps") {
-            settings.sweeps = method.sweeps;
+            settings.method.sweeps = method.sweeps;
         }
         if changed("window") {
-            settings.window = window_of(&method);
+            settings.method.local = method.local;
         }
         if changed("boost") || changed("no-boost") {
-            settings.boost = method.boost;
+            settings.method.boost = method.boost;
         }
         Ok(settings)
     }
 
-    fn kind(&self, method: &Method) -> Kind {
+    fn kind(&self, method: &Method) -> ModelKind {
         let DenseArgs { covariance, floor, sources, noise, source_scale } = &self.dense;
         let floor = floor.unwrap_or(FLOOR);
         match self.model.as_str() {
             "gaussian-mixture" => {
                 let diagonal = covariance.as_deref() == Some("diagonal");
-                Kind::GaussianMixture {
+                ModelKind::GaussianMixture {
                     covariance: if diagonal { Covariance::Diagonal } else { Covariance::Full },
                     floor,
                 }
             }
-            "poisson-mixture" => Kind::PoissonMixture { floor },
-            "bernoulli-mixture" => Kind::BernoulliMixture { floor },
+            "poisson-mixture" => ModelKind::PoissonMixture { floor },
+            "bernoulli-mixture" => ModelKind::BernoulliMixture { floor },
             "multinomial-mixture" => {
                 let TopicRule::MaximumLikelihood(Smoothing::Share(smoothing)) = method.global else {
                     unreachable!("g-oem smooths by a share, and the flags that change that are refused")
                 };
-                Kind::MultinomialMixture { smoothing }
+                ModelKind::MultinomialMixture { smoothing }
             }
-            _ => Kind::Ica {
+            _ => ModelKind::Ica {
                 sources: sources.unwrap_or(Sources::Laplace),
                 noise: if noise.as_deref() == Some("diagonal") { Noise::Diagonal } else { Noise::Isotropic },
                 learn_scale: source_scale.as_deref() != Some("fixed"),
                 floor,
             },
         }
-    }
-}
-
-fn window_of(method: &Method) -> Window {
-    match method.local {
-        Local::Gibbs { window, .. } => window,
-        _ => Window::LastQuarter,
     }
 }

@@ -9,9 +9,9 @@ use super::method::MethodArgs;
 use crate::command::evaluate::tokenizer_of;
 use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
+use gibbstream::learn::{ModelKind, Settings};
 use gibbstream::model::hdp::HdpSettings;
 use gibbstream::model_file::TopicModel;
-use gibbstream::trainer::Settings;
 use gibbstream::{Error, Result};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -76,9 +76,6 @@ const WORD_FLAGS: [&str; 9] = [
     "no-lowercase",
 ];
 
-const MODELS: [&str; 7] =
-    ["lda", "hdp", "ica", "gaussian-mixture", "poisson-mixture", "multinomial-mixture", "bernoulli-mixture"];
-
 /// Learn topics from documents and write a model
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -87,7 +84,7 @@ pub struct TrainArgs {
     pub input: InputArgs,
     /// Kind of model: lda with a given number of topics, hdp that finds it; for rows of numbers (CSV with a header row,
     /// Parquet, .npy) ica, gaussian-mixture, poisson-mixture, multinomial-mixture or bernoulli-mixture
-    #[arg(long, default_value = "lda", value_parser = MODELS, hide_possible_values = true)]
+    #[arg(long, default_value = "lda", value_parser = ModelKind::NAMES, hide_possible_values = true)]
     pub model: String,
     /// Number of topics, components or sources, required for all but hdp
     #[arg(long, value_name = "K", visible_alias = "components")]
@@ -263,11 +260,14 @@ impl TrainArgs {
         Ok(Settings {
             name: self.method.name().to_owned(),
             method: if open { self.method.method_for_hdp()? } else { self.method.method()? },
-            topics,
-            vocabulary: 1,
+            components: topics,
+            features: 1,
             batch: self.batch,
             seed: general.seed,
-            hdp: open.then(|| self.hdp.changed(HdpSettings::default())).transpose()?,
+            model: match open {
+                true => ModelKind::Hdp(self.hdp.changed(HdpSettings::default())?),
+                false => ModelKind::Lda,
+            },
         })
     }
 
@@ -287,7 +287,7 @@ impl TrainArgs {
             return refuse(&format!("--{flag}"), problem, "leave it out");
         }
         let mut settings = base.settings.clone();
-        let open = settings.hdp.is_some();
+        let open = settings.model.hdp().is_some();
         if given("model") && open != (self.model == "hdp") {
             let problem = "the model is of the other kind".to_owned();
             return refuse("--model", problem, "leave it out, or train a new model");
@@ -300,11 +300,11 @@ impl TrainArgs {
                 "leave it out",
             );
         }
-        match &mut settings.hdp {
-            Some(hdp) => *hdp = self.hdp.changed(*hdp)?,
-            None => HdpArgs::refuse_all(given)?,
+        match &mut settings.model {
+            ModelKind::Hdp(hdp) => *hdp = self.hdp.changed(*hdp)?,
+            _ => HdpArgs::refuse_all(given)?,
         }
-        settings.topics = self.topics.unwrap_or(settings.topics);
+        settings.components = self.topics.unwrap_or(settings.components);
         if given("paper") && !given("method") {
             let problem = "the settings of a model that is continued are its own".to_owned();
             return refuse("--paper", problem, "leave it out, or name the --method that is to go on");

@@ -9,12 +9,13 @@ use crate::stream::{Course, Feed, Portion, Portions};
 use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Corpus, Length, Synthetic, Truth, Vocabulary, themes};
 use gibbstream::evaluation::{Evaluation, Score, Scorer, Unigram};
+use gibbstream::learn::Settings;
 use gibbstream::method::Method;
 use gibbstream::model::lda::Topics;
 use gibbstream::model_file::{Event, TopicModel};
 use gibbstream::random::Seed;
 use gibbstream::schedule::StepSize;
-use gibbstream::trainer::{Settings, Trainer};
+use gibbstream::trainer::Trainer;
 use pathfinding::kuhn_munkres::kuhn_munkres_min;
 use pathfinding::matrix::Matrix;
 use serde::Serialize;
@@ -164,15 +165,8 @@ fn learn(
     output: &Output,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<(Trainer, Cost)>> {
-    let settings = Settings {
-        name: "g-oem++".into(),
-        method: METHOD,
-        topics: TOPICS,
-        vocabulary: stage.vocabulary.len(),
-        batch: BatchSize::of(BATCH),
-        seed: general.seed,
-        hdp: None,
-    };
+    let settings = Settings::new(TOPICS).method("g-oem++", METHOD).vocabulary(stage.vocabulary.len());
+    let settings = Settings { seed: general.seed, ..settings.batch(BATCH) };
     let mut trainer = Trainer::new(settings, general.threads)?;
     let mut cost = Cost::default();
     let documents = stage.documents.clone();

@@ -72,11 +72,11 @@ pub fn describe(model: &TopicModel) -> Value {
     let (settings, learnt) = (&model.settings, &model.learnt);
     let mut facts = json!({
         "schema": "gibbstream/model/1",
-        "model": settings.family(),
+        "model": settings.model.name(),
         "method": settings.name,
         "parts": Parts::from(&settings.method),
         "topics": learnt.state.counts.topics(),
-        "vocabulary": settings.vocabulary,
+        "vocabulary": settings.features,
         "batch": settings.batch,
         "seed": settings.seed.0,
         "documents": learnt.clock.seen,
@@ -87,7 +87,7 @@ pub fn describe(model: &TopicModel) -> Value {
         "tokenizer": model.tokenizer,
         "history": model.history,
     });
-    if let (Some(hdp), Some(sticks)) = (&settings.hdp, &learnt.state.sticks) {
+    if let (Some(hdp), Some(sticks)) = (settings.model.hdp(), &learnt.state.sticks) {
         facts["hdp"] = json!(hdp);
         facts["topics_used"] = json!(learnt.topics_used());
         facts["topics_created"] = json!(sticks.created);

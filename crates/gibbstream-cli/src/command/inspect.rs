@@ -82,7 +82,7 @@ fn model(path: &Path, output: &Output) -> anyhow::Result<Outcome> {
         path.display(),
         if run.is_some() { "a checkpoint of a topic model" } else { "a topic model" },
         count(learnt.state.counts.topics() as u64),
-        count(settings.vocabulary as u64),
+        count(settings.features as u64),
         settings.name,
         settings.batch,
         settings.seed.0,

@@ -1,8 +1,9 @@
 //! Models of rows of numbers on disk: the same layout and checksum as topic models (docs/model-format.md).
 
-use super::{Array, DenseSettings, DenseTrainer};
+use super::{Array, DenseTrainer};
 use crate::checkpoint::Saved;
 use crate::error::Result;
+use crate::learn::Settings;
 use crate::model_file::{CHECKSUM_DIGITS, Event, Run, Tensor, VERSION, array, bytes_of, seal, unseal};
 use crate::new_file::NewFile;
 use crate::schedule::Step;
@@ -20,7 +21,7 @@ pub const DENSE_FORMAT: &str = "gibbstream dense model";
 #[derive(Clone, Debug, PartialEq)]
 pub struct DenseModel {
     /// How it was learnt.
-    pub settings: DenseSettings,
+    pub settings: Settings,
     /// Names of the columns.
     pub columns: Vec<String>,
     /// Updates made and observations seen.
@@ -55,7 +56,7 @@ struct Header {
     version: u32,
     checksum: String,
     model_hash: String,
-    settings: DenseSettings,
+    settings: Settings,
     columns: Vec<String>,
     clock: Step,
     history: Vec<Event>,
@@ -86,7 +87,7 @@ impl DenseModel {
     }
 
     /// A trainer that goes on from this model, with `settings` that may differ in how it learns.
-    pub fn trainer(&self, settings: DenseSettings, threads: usize) -> Result<DenseTrainer> {
+    pub fn trainer(&self, settings: Settings, threads: usize) -> Result<DenseTrainer> {
         let mut trainer = DenseTrainer::new(settings, threads)?;
         trainer.restore(&|name, shape| find(&self.arrays, name, shape), self.clock).map_err(|problem| {
             crate::Error::setting("settings", problem, "use the settings that the model was learnt with")
@@ -150,8 +151,8 @@ fn find(arrays: &[Array], name: &str, shape: &[usize]) -> Result<Vec<f64>, Strin
 /// Builds the model from arrays whose shapes must agree with the settings.
 fn read(file: &SafeTensors<'_>, header: Header) -> Result<(DenseModel, Option<Run>), String> {
     let Header { settings, columns, clock, history, run, .. } = header;
-    if columns.len() != settings.dimension {
-        return Err(format!("it has {} names for {} columns", columns.len(), settings.dimension));
+    if columns.len() != settings.features {
+        return Err(format!("it has {} names for {} columns", columns.len(), settings.features));
     }
     let mut trainer = DenseTrainer::new(settings.clone(), 1).map_err(|error| error.to_string())?;
     let arrays = |name: &str, shape: &[usize]| {

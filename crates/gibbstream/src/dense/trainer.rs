@@ -1,11 +1,12 @@
 //! Training from settings: names become types here, once.
 
-use super::{Array, Arrays, Dense, DenseSettings, Diagnostics, Kind, Predictor};
-use crate::batch_size::BatchSize;
-use crate::error::Result;
+use super::{Array, Arrays, Dense, Diagnostics, Predictor};
+use crate::error::{Error, Result};
 use crate::inference::LocalInference;
 use crate::inference::exact::Exact;
 use crate::inference::scales::ScaleGibbs;
+use crate::learn::{ModelKind, Settings};
+use crate::method::Method;
 use crate::model::Batch;
 use crate::model::bernoulli_mixture::Bernoulli;
 use crate::model::gaussian_mixture::Gaussian;
@@ -136,31 +137,36 @@ where
 
 /// Learns a model of rows of numbers, minibatch after minibatch.
 pub struct DenseTrainer {
-    settings: DenseSettings,
+    settings: Settings,
     learner: Box<dyn Learner>,
 }
 
 impl DenseTrainer {
     /// A trainer that has seen nothing; `threads` never changes a result.
-    pub fn new(settings: DenseSettings, threads: usize) -> Result<Self> {
+    pub fn new(settings: Settings, threads: usize) -> Result<Self> {
         settings.validate()?;
-        let DenseSettings { step, averaging, boost, seed, sweeps, window, .. } = settings;
-        let run = Run { step, averaging, boost, batch: BatchSize::of(settings.batch), seed, threads };
-        let (k, d) = (settings.components, settings.dimension);
+        let Method { step, averaging, boost, sweeps, .. } = settings.method;
+        let Settings { batch, seed, components: k, features: d, .. } = settings;
+        let run = Run { step, averaging, boost, batch, seed, threads };
         let learner = match settings.model {
-            Kind::Ica { sources, noise, learn_scale, floor } => {
+            ModelKind::Ica { sources, noise, learn_scale, floor } => {
                 let model = Ica { dimension: d, sources: k, law: sources, noise, learn_scale, floor };
                 model.validate()?;
-                boxed(model, ScaleGibbs { sweeps, window }, run)?
+                boxed(model, ScaleGibbs { sweeps, window: settings.window() }, run)?
             }
-            Kind::GaussianMixture { covariance, floor } => {
+            ModelKind::GaussianMixture { covariance, floor } => {
                 boxed(Mixture::new(k, d, Gaussian { covariance, floor })?, Exact, run)?
             }
-            Kind::PoissonMixture { floor } => boxed(Mixture::new(k, d, Poisson { floor })?, Exact, run)?,
-            Kind::MultinomialMixture { smoothing } => {
+            ModelKind::PoissonMixture { floor } => boxed(Mixture::new(k, d, Poisson { floor })?, Exact, run)?,
+            ModelKind::MultinomialMixture { smoothing } => {
                 boxed(Mixture::new(k, d, Multinomial { smoothing })?, Exact, run)?
             }
-            Kind::BernoulliMixture { floor } => boxed(Mixture::new(k, d, Bernoulli { floor })?, Exact, run)?,
+            ModelKind::BernoulliMixture { floor } => {
+                boxed(Mixture::new(k, d, Bernoulli { floor })?, Exact, run)?
+            }
+            ModelKind::Lda | ModelKind::Hdp(_) => {
+                return Err(Error::setting("model", "topics are learnt from documents", "give documents"));
+            }
         };
         Ok(Self { settings, learner })
     }
@@ -171,7 +177,7 @@ impl DenseTrainer {
     }
 
     /// The settings.
-    pub fn settings(&self) -> &DenseSettings {
+    pub fn settings(&self) -> &Settings {
         &self.settings
     }
 

@@ -2,28 +2,19 @@
 
 use crate::{laplace, mixed, stream};
 use gibbstream::averaging::Averaging;
-use gibbstream::dense::{DenseModel, DenseSettings, DenseTrainer, Kind, Scoring};
+use gibbstream::dense::{DenseModel, DenseTrainer, Scoring};
 use gibbstream::evaluation::annealed::Annealed;
-use gibbstream::inference::gibbs::Window;
+use gibbstream::learn::{ModelKind as Kind, Settings};
+use gibbstream::method::Method;
 use gibbstream::model::gaussian_mixture::Covariance;
 use gibbstream::model::ica::{Noise, Sources};
 use gibbstream::random::Seed;
 use gibbstream::schedule::StepSize;
 
-fn settings(model: Kind) -> DenseSettings {
-    DenseSettings {
-        model,
-        name: "g-oem".into(),
-        components: 2,
-        dimension: 3,
-        batch: 50,
-        step: StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 },
-        averaging: Averaging::Uniform,
-        boost: false,
-        sweeps: 4,
-        window: Window::LastQuarter,
-        seed: Seed(3),
-    }
+fn settings(model: Kind) -> Settings {
+    let step = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 };
+    let method = Method { step, averaging: Averaging::Uniform, sweeps: 4, ..Method::G_OEM };
+    Settings { model, ..Settings::new(2).method("g-oem", method).vocabulary(3).batch(50).seed(3) }
 }
 
 const KINDS: [Kind; 6] = [
@@ -126,11 +117,11 @@ fn scores_do_not_depend_on_threads_or_company() {
 #[test]
 fn nonsense_is_refused() {
     for (change, part) in [
-        (DenseSettings { batch: 0, ..settings(KINDS[0]) }, "batch"),
-        (DenseSettings { sweeps: 0, ..settings(KINDS[0]) }, "sweeps"),
-        (DenseSettings { components: 0, ..settings(KINDS[0]) }, "components"),
-        (DenseSettings { components: 0, ..settings(KINDS[3]) }, "components"),
-        (DenseSettings { components: 5_000, ..settings(KINDS[0]) }, "sources"),
+        (settings(KINDS[0]).batch(0), "batch"),
+        (settings(KINDS[0]).method("g-oem", Method { sweeps: 0, ..Method::G_OEM }), "sweeps"),
+        (Settings { components: 0, ..settings(KINDS[0]) }, "components"),
+        (Settings { components: 0, ..settings(KINDS[3]) }, "components"),
+        (Settings { components: 5_000, ..settings(KINDS[0]) }, "sources"),
         (settings(Kind::PoissonMixture { floor: -1.0 }), "floor"),
     ] {
         let refused = DenseTrainer::new(change, 1).err().unwrap().to_string();

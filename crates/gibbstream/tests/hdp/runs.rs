@@ -111,7 +111,7 @@ fn there_are_never_too_many_topics() {
     let truth = truth(10, 300, 0.1, 3);
     let stream = stream(&truth, 40.0);
     let mut settings = settings(Method::HDP_G_OEM, 300, 1);
-    settings.hdp.as_mut().unwrap().max_topics = 5;
+    settings.model = ModelKind::Hdp(HdpSettings { max_topics: 5, ..HdpSettings::default() });
     let trainer = learn(settings, |i| stream.document(i), 3_000, 2);
     assert_eq!(trainer.topic_tokens().len(), 5);
 }

@@ -34,7 +34,7 @@ fn no_remainder_is_a_fixed_number_of_topics() {
     let documents = random_documents(30, 40, 25, &mut random);
     let batch = Minibatch::new(&documents, 0, 0);
     let mut settings = settings(Method { alpha: AlphaRule::FixedPoint, ..Method::HDP_G_OEM }, 40, 5);
-    settings.topics = 4;
+    settings.components = 4;
     let hdp = settings.hdp_model().unwrap();
     let mut state = hdp.initial(&batch, settings.seed);
     let sticks = state.sticks.as_mut().unwrap();

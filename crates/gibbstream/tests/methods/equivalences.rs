@@ -50,7 +50,7 @@ fn sgs_adds_up_integers() {
         statistic: Statistic::Counts,
         transition: Move::Gibbs,
     };
-    let start = dense(&sgs.model().initial(&batches[0], sgs.seed).counts);
+    let start = dense(&sgs.lda_model().initial(&batches[0], sgs.seed).counts);
     let mut counts = vec![0_u64; 30 * 4];
     for batch in &batches {
         let nothing = counts.iter().all(|&count| count == 0);
@@ -159,7 +159,8 @@ fn renamed_topics_stay_renamed() {
     for base in [Method::V_OEM, Method::V_OEM_PLUS, Method::SPLDA, Method::OLDA.with_population(60.0)] {
         let settings = settings(Method { step: SOFT, ..base }, 4, 30, 10);
         let plain = train(settings.clone(), &batches);
-        let LdaState { counts, alpha, alpha_sum, .. } = settings.model().initial(&batches[0], settings.seed);
+        let LdaState { counts, alpha, alpha_sum, .. } =
+            settings.lda_model().initial(&batches[0], settings.seed);
         let start = Learnt {
             state: LdaState {
                 counts: TopicStats::new(4, rename(&dense(&counts)), false),

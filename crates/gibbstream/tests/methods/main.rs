@@ -21,16 +21,16 @@ mod recursions;
 mod reproducibility;
 mod safety;
 
-use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::inference::{LocalInference, Passes};
+use gibbstream::learn::Settings;
 use gibbstream::method::Method;
 use gibbstream::model::lda::{Lda, TopicExpectation};
 use gibbstream::model::topics::TopicStats;
 use gibbstream::model::view::TopicView;
 use gibbstream::random::{Purpose, Seed, Stream};
 use gibbstream::schedule::StepSize;
-use gibbstream::trainer::{Learnt, Settings, Trainer};
+use gibbstream::trainer::{Learnt, Trainer};
 
 /// The steps of the paper without its first step of 1, which erases the start.
 const SOFT: StepSize = StepSize::Power { kappa: 0.5, offset: 1.0, tau: 1.0 };
@@ -40,8 +40,7 @@ fn stream(key: u64) -> Stream {
 }
 
 fn settings(method: Method, topics: usize, vocabulary: usize, batch: usize) -> Settings {
-    let batch = BatchSize::of(batch);
-    Settings { name: "test".to_string(), method, topics, vocabulary, batch, seed: Seed(11), hdp: None }
+    Settings::new(topics).method("test", method).vocabulary(vocabulary).batch(batch).seed(11)
 }
 
 /// Documents about some of `topics` groups of words, each word of the `vocabulary` in one group.

@@ -24,7 +24,7 @@ fn fresh_counts(
     let view = view_of(&Topics { beta: weights, alpha: alpha.alpha.clone() }, batch);
     let local = MeanField { iterations: settings.method.sweeps };
     let fresh = expect(&local, &view, batch, settings.seed);
-    let model = settings.model();
+    let model = settings.lda_model();
     alpha.absorb(&model.alpha, model.alpha_floor, step, &fresh.theta);
     let mut out = vec![0.0; WORDS * TOPICS];
     for (row, &word) in batch.words().iter().enumerate() {
@@ -55,7 +55,7 @@ fn online_lda_moves_lambda() {
         };
         let settings = settings(Method { global: rule, step: SOFT, ..Method::OLDA }, TOPICS, WORDS, 10);
         let mut trainer = Trainer::new(settings.clone(), 2).unwrap();
-        let start = settings.model().initial(&batches[0], settings.seed);
+        let start = settings.lda_model().initial(&batches[0], settings.seed);
         let mut lambda: Vec<f64> = dense(&start.counts).iter().map(|s| prior + documents * s).collect();
         let mut alpha = start.alpha;
         for batch in &batches {
@@ -78,7 +78,7 @@ fn streaming_bayes_adds_to_lambda() {
     let settings = settings(Method::SVB, TOPICS, WORDS, 10);
     let prior = 1.0 / TOPICS as f64;
     let mut trainer = Trainer::new(settings.clone(), 2).unwrap();
-    let start = settings.model().initial(&batches[0], settings.seed);
+    let start = settings.lda_model().initial(&batches[0], settings.seed);
     let mut lambda: Vec<f64> = dense(&start.counts).iter().map(|s| prior + 10.0 * s).collect();
     let mut alpha = start.alpha;
     for batch in &batches {
@@ -130,7 +130,7 @@ fn lazy_run_equals_eager_run() {
         for update in 0..3_000_usize {
             let batch = Minibatch::new(&documents[update * 2 % 300..][..2], update as u64 * 2, 0);
             let (mut counts, mut alpha) = eager.take().unwrap_or_else(|| {
-                let start = settings.model().initial(&batch, settings.seed);
+                let start = settings.lda_model().initial(&batch, settings.seed);
                 (dense(&start.counts), start.alpha)
             });
             let weights = probabilities(&global, &counts, behind);

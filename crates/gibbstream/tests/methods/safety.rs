@@ -63,7 +63,7 @@ pub(super) fn survive_one(
         assert!(learnt.state.alpha.alpha.iter().all(|&alpha| alpha > 0.0), "{name}: alpha");
         assert!(learnt.state.alpha.log_theta.iter().all(|value| value.is_finite()), "{name}: log theta");
         let mut view = TopicView::default();
-        trainer.settings().model().view(&learnt.state, &learnt.clock, None, batch, &mut view);
+        trainer.settings().lda_model().view(&learnt.state, &learnt.clock, None, batch, &mut view);
         let mut weights = (0..batch.words().len() as u32).flat_map(|word| view.row(word));
         assert!(weights.all(|weight| weight.is_finite() && *weight >= 0.0), "{name}: weights");
         assert!(topics_now.beta.iter().all(|p| (-1e-12..=1.0 + 1e-9).contains(p)), "{name}: probabilities");

@@ -48,7 +48,7 @@ pub fn run(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(general.threads).build()?;
     let mut lines = Lines {
         out: BufWriter::new(io::stdout().lock()),
-        name: model.settings.model.hidden(),
+        name: model.settings.model.latent(),
         spread: args.uncertainty,
         schema: output.json,
     };

@@ -41,7 +41,7 @@ pub fn run(path: &Path, output: &Output) -> anyhow::Result<Outcome> {
         path.display(),
         if run.is_some() { "a checkpoint of a model of kind" } else { "a model of kind" },
         count(settings.components as u64),
-        count(settings.dimension as u64),
+        count(settings.features as u64),
         shortened(&model.columns),
         settings.name,
         settings.batch,

@@ -44,7 +44,7 @@ fn describe(model: &DenseModel) -> Value {
         "method": settings.name,
         "settings": settings,
         "topics": settings.components,
-        "vocabulary": settings.dimension,
+        "vocabulary": settings.features,
         "columns": model.columns,
         "batch": settings.batch,
         "seed": settings.seed.0,

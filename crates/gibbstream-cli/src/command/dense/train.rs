@@ -14,8 +14,9 @@ use crate::output::{FAINT, Output, STRONG, count};
 use crate::stream::Feed;
 use gibbstream::checkpoint::Checkpoint;
 use gibbstream::corpus::{NumericRows, ResolvedInputs, Row, Tokenizer};
-use gibbstream::dense::{DenseModel, DenseSettings, DenseTrainer, Scoring};
+use gibbstream::dense::{DenseModel, DenseTrainer, Scoring};
 use gibbstream::evaluation::annealed::Annealed;
+use gibbstream::learn::Settings;
 use gibbstream::model_file::{Event, Run};
 use gibbstream::{Error, Result};
 use serde_json::{Value, json};
@@ -61,7 +62,7 @@ pub fn run(
     let known = found.as_ref().map(|found| &found.model).or(base.as_ref());
     let columns = known.map(|model| model.columns.as_slice());
     let rows = NumericRows::new(&inputs, settings.model.domain(), columns)?;
-    settings.dimension = rows.columns().len();
+    settings.features = rows.columns().len();
     if args.dry_run {
         return dry_run(&settings, &rows, passes, general, output);
     }
@@ -111,7 +112,7 @@ fn finished_before(
 }
 
 fn dry_run(
-    settings: &DenseSettings,
+    settings: &Settings,
     rows: &NumericRows,
     passes: u64,
     general: &General,
@@ -124,7 +125,7 @@ fn dry_run(
         "method": settings.name,
         "settings": settings,
         "topics": settings.components,
-        "vocabulary": settings.dimension,
+        "vocabulary": settings.features,
         "columns": rows.columns(),
         "passes": passes,
         "batch": settings.batch,
@@ -206,7 +207,7 @@ impl<'a> Training<'a> {
         args: &TrainArgs,
         general: &'a General,
         output: &'a Output,
-        settings: DenseSettings,
+        settings: Settings,
         rows: &NumericRows,
         found: Option<Checkpoint<DenseModel>>,
         base: Option<DenseModel>,
@@ -266,7 +267,7 @@ impl<'a> Training<'a> {
         passes: u64,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Option<Signal>> {
-        let (held_out, batch) = (args.holdout, self.trainer.settings().batch);
+        let (held_out, batch) = (args.holdout, self.trainer.settings().batch.most);
         let course = Course { held_out, batch, passes, start: self.position };
         let mut feed = Feed::start(portions(rows, course), AHEAD)?;
         self.output.progress.start("training", "observations", None);
@@ -453,11 +454,11 @@ impl<'a> Training<'a> {
             "model": settings.model.name(),
             "method": settings.name,
             "topics": settings.components,
-            "vocabulary": settings.dimension,
+            "vocabulary": settings.features,
             "documents": model.clock.seen,
             "tokens": 0,
             "updates": model.clock.update,
-            "sweeps": settings.sweeps,
+            "sweeps": settings.method.sweeps,
             "seed": settings.seed.0,
             "threads": self.general.threads,
             "train_seconds": self.cost.wall.as_secs_f64(),
@@ -490,7 +491,7 @@ impl<'a> Training<'a> {
             "{STRONG}{} with {} components{STRONG:#} of {} columns from {} observations in {:.1} s of training",
             model.settings.model.name(),
             model.settings.components,
-            model.settings.dimension,
+            model.settings.features,
             count(model.clock.seen),
             self.cost.wall.as_secs_f64(),
         ));

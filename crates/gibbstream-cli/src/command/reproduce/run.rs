@@ -15,6 +15,7 @@ use gibbstream::evaluation::coherence::{CoherenceCounter, TopicCoherence, UmassS
 use gibbstream::evaluation::elbo::Elbo;
 use gibbstream::evaluation::sequential::{Particles, Sequential};
 use gibbstream::evaluation::{Estimator, Evaluation, Score, Scorer, Unigram};
+use gibbstream::learn::{ModelKind, Settings};
 use gibbstream::method::Method;
 use gibbstream::model::alpha::AlphaRule;
 use gibbstream::model::hdp::HdpSettings;
@@ -22,7 +23,7 @@ use gibbstream::model::lda::Topics;
 use gibbstream::model::view::TopicView;
 use gibbstream::random::Seed;
 use gibbstream::summary::{TopicSummary, shares, summarise};
-use gibbstream::trainer::{Settings, Trainer};
+use gibbstream::trainer::Trainer;
 use serde_json::json;
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
@@ -163,11 +164,14 @@ impl Run<'_> {
         let settings = Settings {
             name: name.to_owned(),
             method,
-            topics: cell.topics,
-            vocabulary: shelf.vocabulary().len(),
+            components: cell.topics,
+            features: shelf.vocabulary().len(),
             batch: BatchSize::of(cell.batch),
             seed: Seed(cell.seed),
-            hdp: cell.is_open().then(HdpSettings::default),
+            model: match cell.is_open() {
+                true => ModelKind::Hdp(HdpSettings::default()),
+                false => ModelKind::Lda,
+            },
         };
         let mut learnt = Learnt {
             trainer: Trainer::new(settings, 1)?,

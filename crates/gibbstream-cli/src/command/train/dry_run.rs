@@ -6,10 +6,11 @@ use crate::args::General;
 use crate::args::train::{Plan, TrainArgs};
 use crate::output::{Output, STRONG, bytes, count};
 use gibbstream::corpus::{Document, Minibatch, OpenRule};
+use gibbstream::learn::Settings;
 use gibbstream::method::Local;
 use gibbstream::method_changes::Parts;
 use gibbstream::model::topic_rule::TopicRule;
-use gibbstream::trainer::{Settings, Trainer};
+use gibbstream::trainer::Trainer;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -32,7 +33,7 @@ pub fn run(
 ) -> anyhow::Result<Outcome> {
     let settings = &plan.settings;
     let sample = Sample::read(plan, prepared)?;
-    let words = plan.open_rule.map_or(settings.vocabulary, OpenRule::most) as u64;
+    let words = plan.open_rule.map_or(settings.features, OpenRule::most) as u64;
     let model = words * most_topics(settings) * 8;
     let memory = memory(plan, model, words, &sample);
     let speed = sample.documents_per_second(plan, general)?;
@@ -46,7 +47,7 @@ pub fn run(
             "method": settings.name,
             "parts": parts,
             "topics": most_topics(settings),
-            "vocabulary": settings.vocabulary,
+            "vocabulary": settings.features,
             "documents": prepared.documents,
             "holdout": plan.holdout,
             "passes": plan.passes,
@@ -78,7 +79,7 @@ pub fn run(
         parts.step,
         parts.alpha,
         count(most_topics(settings)),
-        count(settings.vocabulary as u64),
+        count(settings.features as u64),
         if plan.passes == 1 { "one pass".into() } else { format!("{} passes", plan.passes) },
         if settings.method.whole_corpus {
             "the whole corpus".into()
@@ -102,7 +103,7 @@ fn show_speed(speed: Option<f64>, seconds: Option<f64>) -> String {
 
 /// Topics that there will be, or that there may be at most where their number is open.
 fn most_topics(settings: &Settings) -> u64 {
-    settings.hdp.map_or(settings.topics, |hdp| hdp.max_topics) as u64
+    settings.model.hdp().map_or(settings.components, |hdp| hdp.max_topics) as u64
 }
 
 /// Bytes that training will take at most; reading far more documents does not change it.
@@ -168,7 +169,7 @@ impl Sample {
         };
         let documents: Vec<Document> = self.documents.iter().map(renumber).collect();
         let method = plan.settings.method.with_population(documents.len() as f64);
-        let settings = Settings { vocabulary: words.len().max(1), method, ..plan.settings.clone() };
+        let settings = Settings { features: words.len().max(1), method, ..plan.settings.clone() };
         let mut trainer = Trainer::new(settings, general.threads)?;
         let (started, mut learnt) = (Instant::now(), 0);
         for some in documents.chunks(plan.settings.batch.least) {

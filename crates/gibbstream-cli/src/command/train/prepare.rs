@@ -70,7 +70,7 @@ impl Prepared {
             documents = documents.or(counted);
             vocabulary
         };
-        plan.settings.vocabulary = vocabulary.len();
+        plan.settings.features = vocabulary.len();
         complete_method(plan, args, documents, output);
         plan.settings.validate()?;
         check_size(plan)?;
@@ -115,8 +115,8 @@ fn is_bayesian(plan: &Plan) -> bool {
 
 /// Refuses tables that cannot fit into this machine, before the system ends the program for it.
 fn check_size(plan: &Plan) -> anyhow::Result<()> {
-    let topics = plan.settings.topics;
-    let words = plan.open_rule.map_or(plan.settings.vocabulary, OpenRule::most);
+    let topics = plan.settings.components;
+    let words = plan.open_rule.map_or(plan.settings.features, OpenRule::most);
     let needed = (topics as u64).saturating_mul(words as u64).saturating_mul(8);
     let Some(total) = total_memory().filter(|&total| needed > total) else { return Ok(()) };
     Err(Error::setting(

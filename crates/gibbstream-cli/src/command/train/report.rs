@@ -71,12 +71,12 @@ impl Finished<'_> {
         let cpu = self.cost.cpu.as_secs_f64();
         Report {
             schema: "gibbstream/train/1",
-            model: settings.family(),
+            model: settings.model.name(),
             method: &settings.name,
             topics: learnt.state.counts.topics(),
             topics_used: learnt.topics_used(),
             topics_created: learnt.topics_created(),
-            vocabulary: settings.vocabulary,
+            vocabulary: settings.features,
             documents: learnt.clock.seen,
             tokens: learnt.tokens,
             out_of_vocabulary_tokens: self.unknown_tokens,
