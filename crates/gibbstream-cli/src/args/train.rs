@@ -264,9 +264,10 @@ impl TrainArgs {
             features: 1,
             batch: self.batch,
             seed: general.seed,
-            model: match open {
-                true => ModelKind::Hdp(self.hdp.changed(HdpSettings::default())?),
-                false => ModelKind::Lda,
+            model: if open {
+                ModelKind::Hdp(self.hdp.changed(HdpSettings::default())?)
+            } else {
+                ModelKind::Lda
             },
         })
     }

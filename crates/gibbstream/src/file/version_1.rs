@@ -68,7 +68,7 @@ impl From<RowSettings> for Settings {
         Self {
             model: old.model,
             name: old.name,
-            method: Method { local, step, averaging, boost, sweeps, ..Method::G_OEM },
+            method: Method { local, sweeps, step, boost, averaging, ..Method::G_OEM },
             components: old.components,
             features: old.dimension,
             batch: old.batch,

@@ -205,8 +205,10 @@ impl Settings {
     /// Which sweeps sampling keeps.
     pub fn window(&self) -> Window {
         match self.method.local {
-            Local::Gibbs { window, .. } | Local::MetropolisHastings { window, .. } => window,
-            Local::PredictiveGibbs { window } | Local::CollapsedGibbs { window } => window,
+            Local::Gibbs { window, .. }
+            | Local::MetropolisHastings { window, .. }
+            | Local::PredictiveGibbs { window }
+            | Local::CollapsedGibbs { window } => window,
             Local::MeanField => Window::LastQuarter,
         }
     }
@@ -226,9 +228,10 @@ impl Settings {
             return refuse(name, problem, format!("choose at most {MAX_SOURCES}"));
         }
         if self.features == 0 {
-            let (name, problem) = match self.model.has_topics() {
-                true => ("vocabulary", "there are no words"),
-                false => ("columns", "an observation has no values"),
+            let (name, problem) = if self.model.has_topics() {
+                ("vocabulary", "there are no words")
+            } else {
+                ("columns", "an observation has no values")
             };
             return refuse(name, problem.into(), "check the input and its filters".into());
         }

@@ -168,10 +168,7 @@ impl Run<'_> {
             features: shelf.vocabulary().len(),
             batch: BatchSize::of(cell.batch),
             seed: Seed(cell.seed),
-            model: match cell.is_open() {
-                true => ModelKind::Hdp(HdpSettings::default()),
-                false => ModelKind::Lda,
-            },
+            model: if cell.is_open() { ModelKind::Hdp(HdpSettings::default()) } else { ModelKind::Lda },
         };
         let mut learnt = Learnt {
             trainer: Trainer::new(settings, 1)?,
