@@ -3,7 +3,7 @@
 use crate::error::OrException;
 use gibbstream::Error;
 use gibbstream::batch_size::BatchSize;
-use gibbstream::learn::{ModelKind, Settings};
+use gibbstream::learn::{ModelKind, RowChoices, Settings};
 use gibbstream::method::Method;
 use gibbstream::method_changes::{MethodChanges, Parts, parse_alpha, parse_averaging, parse_step};
 use gibbstream::model::hdp::HdpSettings;
@@ -33,11 +33,12 @@ pub fn method_names(model: &str) -> Vec<&'static str> {
 /// Passes over the documents that a method makes if nothing else is asked for.
 #[pyfunction]
 pub fn usual_passes(model: &str, method: &str) -> PyResult<u64> {
-    Ok(usual(model == HDP, method).or_exception()?.usual_passes())
-}
-
-fn usual(open: bool, name: &str) -> gibbstream::Result<Method> {
-    if open { Method::recommended_for_hdp(name) } else { Method::recommended(name) }
+    let kind = match model {
+        "lda" => ModelKind::Lda,
+        HDP => ModelKind::Hdp(HdpSettings::default()),
+        name => ModelKind::of_rows(name, &RowChoices::default()).or_exception()?,
+    };
+    Ok(kind.recommended(method).or_exception()?.usual_passes())
 }
 
 /// Settings from parameters by name. `documents` is the size of the corpus, if it is known, for methods that ask.
@@ -63,21 +64,37 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
         topic_prior: of("topic_prior").get("a number")?,
         total_docs: of("total_docs").get(WHOLE)?,
     };
-    let open = of("model").required::<String>("the kind of a model")? == HDP;
+    let kind: String = of("model").required("the kind of a model")?;
+    let open = kind == HDP;
+    let model = match kind.as_str() {
+        "lda" => ModelKind::Lda,
+        HDP => ModelKind::Hdp(hdp_settings(of)?),
+        name => {
+            let choices = RowChoices {
+                covariance: text("covariance")?,
+                floor: of("floor").get("a number")?,
+                smoothing: of("smoothing").get("a number")?,
+                sources: text("sources")?,
+                noise: text("noise")?,
+                source_scale: text("source_scale")?,
+            };
+            ModelKind::of_rows(name, &choices).or_exception()?
+        }
+    };
     let paper = of("paper").get("True or False")?.unwrap_or(false);
-    let own = if paper { Method::published(&name) } else { usual(open, &name) }.or_exception()?;
+    let own = if paper { Method::published(&name) } else { model.recommended(&name) }.or_exception()?;
     let mut method = if open { changes.apply_for_hdp(own) } else { changes.apply(own) }.or_exception()?;
     if let Some(documents) = documents {
         method = method.with_population(documents as f64);
     }
     let settings = Settings {
         name,
-        method,
+        method: model.relevant(method),
         components: of(if open { "initial_topics" } else { "n_components" }).required(WHOLE)?,
         features: words,
         batch: batch_size(&of("batch"))?,
         seed: Seed(of("seed").required(WHOLE)?),
-        model: if open { ModelKind::Hdp(hdp_settings(of)?) } else { ModelKind::Lda },
+        model,
     };
     settings.validate().or_exception()?;
     Ok(settings)
@@ -126,7 +143,23 @@ pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'
         batch => dict.set_item("batch", batch.least)?,
     }
     dict.set_item("seed", settings.seed.0)?;
-    let own = usual(settings.model.hdp().is_some(), &settings.name).or_exception()?;
+    let own = settings.model.recommended(&settings.name).or_exception()?;
+    let choices = settings.model.row_choices();
+    for (name, value) in [
+        ("covariance", choices.covariance),
+        ("sources", choices.sources),
+        ("noise", choices.noise),
+        ("source_scale", choices.source_scale),
+    ] {
+        if let Some(value) = value {
+            dict.set_item(name, value)?;
+        }
+    }
+    for (name, value) in [("floor", choices.floor), ("smoothing", choices.smoothing)] {
+        if let Some(value) = value {
+            dict.set_item(name, value)?;
+        }
+    }
     let (method, usual) = (Parts::from(&settings.method), Parts::from(&own));
     if method.sweeps != usual.sweeps {
         dict.set_item("sweeps", method.sweeps)?;

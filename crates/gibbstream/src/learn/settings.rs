@@ -3,7 +3,7 @@
 use crate::averaging::Averaging;
 use crate::batch_size::BatchSize;
 use crate::error::{Error, Result};
-use crate::inference::gibbs::Window;
+use crate::inference::gibbs::Statistic;
 use crate::method::{Local, Method};
 use crate::model::gaussian_mixture::Covariance;
 use crate::model::hdp::HdpSettings;
@@ -110,6 +110,17 @@ impl ModelKind {
         if matches!(self, Self::Ica { .. }) { "sources" } else { "theta" }
     }
 
+    /// A method without the parts that mean nothing for this kind of model, so that equal settings look equal.
+    #[must_use]
+    pub fn relevant(&self, method: Method) -> Method {
+        if self.has_topics() {
+            return method;
+        }
+        let Method { sweeps, step, boost, averaging, .. } = method;
+        let local = Local::Gibbs { window: method.window(), statistic: Statistic::RaoBlackwell };
+        Method { local, sweeps, step, boost, averaging, ..Method::G_OEM }
+    }
+
     /// The recommended settings of the method of that name, for this kind of model.
     pub fn recommended(&self, method: &str) -> Result<Method> {
         match self {
@@ -118,6 +129,113 @@ impl ModelKind {
             Self::Ica { .. } => online_em(method),
             _ => online_em(method).map(|_| Method::MIXTURE_G_OEM),
         }
+    }
+}
+
+/// What can be said about a model of numbers, in the words of flags and parameters; `None` is the recommended value.
+#[derive(Clone, Debug, Default)]
+pub struct RowChoices {
+    /// Covariances of a gaussian-mixture: `full` or `diagonal`.
+    pub covariance: Option<String>,
+    /// Smallest variance, rate or probability.
+    pub floor: Option<f64>,
+    /// Share of each component of a multinomial-mixture that is spread evenly.
+    pub smoothing: Option<f64>,
+    /// Sources of ica: `laplace`, `student`, `student=NU` or `gaussian`.
+    pub sources: Option<String>,
+    /// Noise of ica: `isotropic` or `diagonal`.
+    pub noise: Option<String>,
+    /// Scale of the sources of ica: `learnt` or `fixed`.
+    pub source_scale: Option<String>,
+}
+
+impl ModelKind {
+    /// A model of numbers by its name. What has no meaning for it is not looked at.
+    pub fn of_rows(name: &str, choices: &RowChoices) -> Result<Self> {
+        let floor = choices.floor.unwrap_or(1e-6);
+        let second = |setting: &str, value: Option<&str>, known: [&str; 2]| match value {
+            None => Ok(false),
+            Some(value) if known.contains(&value) => Ok(value == known[1]),
+            Some(value) => {
+                let advice = format!("use {} or {}", known[0], known[1]);
+                Err(Error::setting(setting, format!("there is no `{value}`"), advice))
+            }
+        };
+        Ok(match name {
+            "ica" => Self::Ica {
+                sources: choices
+                    .sources
+                    .as_deref()
+                    .map_or(Ok(Sources::Laplace), parse_sources)
+                    .map_err(|advice| Error::setting("sources", "there is no such law", advice))?,
+                noise: if second("noise", choices.noise.as_deref(), ["isotropic", "diagonal"])? {
+                    Noise::Diagonal
+                } else {
+                    Noise::Isotropic
+                },
+                learn_scale: !second("source-scale", choices.source_scale.as_deref(), ["learnt", "fixed"])?,
+                floor,
+            },
+            "gaussian-mixture" => Self::GaussianMixture {
+                covariance: if second("covariance", choices.covariance.as_deref(), ["full", "diagonal"])? {
+                    Covariance::Diagonal
+                } else {
+                    Covariance::Full
+                },
+                floor,
+            },
+            "poisson-mixture" => Self::PoissonMixture { floor },
+            "multinomial-mixture" => {
+                Self::MultinomialMixture { smoothing: choices.smoothing.unwrap_or(1e-4) }
+            }
+            "bernoulli-mixture" => Self::BernoulliMixture { floor },
+            _ => {
+                let advice = format!("use one of {}", Self::NAMES[2..].join(", "));
+                return Err(Error::setting("model", format!("`{name}` is no model of numbers"), advice));
+            }
+        })
+    }
+
+    /// The choices that lead to it.
+    pub fn row_choices(&self) -> RowChoices {
+        let mut choices = RowChoices::default();
+        match *self {
+            Self::Lda | Self::Hdp(_) => {}
+            Self::Ica { sources, noise, learn_scale, floor } => {
+                choices.sources = Some(match sources {
+                    Sources::Laplace => "laplace".into(),
+                    Sources::Gaussian => "gaussian".into(),
+                    Sources::Student(None) => "student".into(),
+                    Sources::Student(Some(degrees)) => format!("student={degrees}"),
+                });
+                let noise = if noise == Noise::Diagonal { "diagonal" } else { "isotropic" };
+                choices.noise = Some(noise.to_owned());
+                choices.source_scale = Some(if learn_scale { "learnt" } else { "fixed" }.to_owned());
+                choices.floor = Some(floor);
+            }
+            Self::GaussianMixture { covariance, floor } => {
+                let form = if covariance == Covariance::Diagonal { "diagonal" } else { "full" };
+                choices.covariance = Some(form.to_owned());
+                choices.floor = Some(floor);
+            }
+            Self::PoissonMixture { floor } | Self::BernoulliMixture { floor } => choices.floor = Some(floor),
+            Self::MultinomialMixture { smoothing } => choices.smoothing = Some(smoothing),
+        }
+        choices
+    }
+}
+
+/// The law that a text such as `student=4` asks for.
+pub fn parse_sources(text: &str) -> Result<Sources, String> {
+    match text.split_once('=') {
+        None if text == "laplace" => Ok(Sources::Laplace),
+        None if text == "student" => Ok(Sources::Student(None)),
+        None if text == "gaussian" => Ok(Sources::Gaussian),
+        Some(("student", degrees)) => degrees
+            .parse()
+            .map(|degrees| Sources::Student(Some(degrees)))
+            .map_err(|_| format!("`{degrees}` is not a number")),
+        _ => Err("use laplace, student, student=NU or gaussian".into()),
     }
 }
 
@@ -202,23 +320,12 @@ impl Settings {
         Self { name: name.to_owned(), method, ..self }
     }
 
-    /// Which sweeps sampling keeps.
-    pub fn window(&self) -> Window {
-        match self.method.local {
-            Local::Gibbs { window, .. }
-            | Local::MetropolisHastings { window, .. }
-            | Local::PredictiveGibbs { window }
-            | Local::CollapsedGibbs { window } => window,
-            Local::MeanField => Window::LastQuarter,
-        }
-    }
-
     /// Refuses settings that make no sense, before anything is allocated.
     pub fn validate(&self) -> Result<()> {
         let refuse =
             |setting: &str, problem: String, advice: String| Err(Error::setting(setting, problem, advice));
         let name = if self.model.has_topics() { "topics" } else { "components" };
-        if self.components == 0 || self.components > MAX_COMPONENTS {
+        if (self.components == 0 && self.model.has_topics()) || self.components > MAX_COMPONENTS {
             let problem = format!("{} is not a number of {name}", self.components);
             let advice = format!("choose a number from 1 to {MAX_COMPONENTS}, such as 100");
             return refuse(name, problem, advice);
