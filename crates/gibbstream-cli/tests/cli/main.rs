@@ -27,6 +27,8 @@ mod disk_faults;
 
 mod continued;
 
+mod old_files;
+
 mod bad_records;
 
 mod vocabularies;
