@@ -64,7 +64,9 @@ fn texts_can_be_pushed_into_an_open_vocabulary() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lines.txt");
     let texts: Vec<String> = (0..200_u32)
-        .map(|i| (0..12).map(|j| format!("w{} ", (i * 7 + j * j * 3 + i * j) % 61)).collect())
+        .map(|i| {
+            (0..12).map(|j| format!("w{}", (i * 7 + j * j * 3 + i * j) % 61)).collect::<Vec<_>>().join(" ")
+        })
         .collect();
     std::fs::write(&path, texts.join("\n")).unwrap();
     let tokenizer = Tokenizer { stop_words: StopWords::none(), ..Tokenizer::default() };

@@ -45,7 +45,7 @@ mod compare;
 
 mod reproduce;
 
-mod dense;
+mod rows;
 
 mod demo;
 
