@@ -8,7 +8,7 @@ mod args;
 
 mod command;
 
-mod stream;
+mod source;
 
 mod interrupt;
 
@@ -21,7 +21,6 @@ mod progress;
 pub use args::method::MethodArgs;
 pub use args::{General, GeneralArgs, Refusal};
 pub use interrupt::Interrupt;
-pub use measure::Cost;
 pub use output::{Output, STRONG, count};
 
 use args::{Cli, Command};

@@ -3,6 +3,7 @@
 use crate::error::OrException;
 use gibbstream::Error;
 use gibbstream::batch_size::BatchSize;
+use gibbstream::learn::{ModelKind, RowChoices, Settings};
 use gibbstream::method::Method;
 use gibbstream::method_changes::{MethodChanges, Parts, parse_alpha, parse_averaging, parse_step};
 use gibbstream::model::hdp::HdpSettings;
@@ -10,7 +11,7 @@ use gibbstream::model::sticks::PiRule;
 use gibbstream::model::topic_rule::{Population, TopicRule};
 use gibbstream::random::Seed;
 use gibbstream::schedule::StepSize;
-use gibbstream::trainer::Settings;
+
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -32,11 +33,12 @@ pub fn method_names(model: &str) -> Vec<&'static str> {
 /// Passes over the documents that a method makes if nothing else is asked for.
 #[pyfunction]
 pub fn usual_passes(model: &str, method: &str) -> PyResult<u64> {
-    Ok(usual(model == HDP, method).or_exception()?.usual_passes())
-}
-
-fn usual(open: bool, name: &str) -> gibbstream::Result<Method> {
-    if open { Method::named_for_hdp(name) } else { Method::usual(name) }
+    let kind = match model {
+        "lda" => ModelKind::Lda,
+        HDP => ModelKind::Hdp(HdpSettings::default()),
+        name => ModelKind::of_rows(name, &RowChoices::default()).or_exception()?,
+    };
+    Ok(kind.recommended(method).or_exception()?.usual_passes())
 }
 
 /// Settings from parameters by name. `documents` is the size of the corpus, if it is known, for methods that ask.
@@ -62,21 +64,37 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
         topic_prior: of("topic_prior").get("a number")?,
         total_docs: of("total_docs").get(WHOLE)?,
     };
-    let open = of("model").required::<String>("the kind of a model")? == HDP;
+    let kind: String = of("model").required("the kind of a model")?;
+    let open = kind == HDP;
+    let model = match kind.as_str() {
+        "lda" => ModelKind::Lda,
+        HDP => ModelKind::Hdp(hdp_settings(of)?),
+        name => {
+            let choices = RowChoices {
+                covariance: text("covariance")?,
+                floor: of("floor").get("a number")?,
+                smoothing: of("smoothing").get("a number")?,
+                sources: text("sources")?,
+                noise: text("noise")?,
+                source_scale: text("source_scale")?,
+            };
+            ModelKind::of_rows(name, &choices).or_exception()?
+        }
+    };
     let paper = of("paper").get("True or False")?.unwrap_or(false);
-    let own = if paper { Method::named(&name) } else { usual(open, &name) }.or_exception()?;
+    let own = if paper { Method::published(&name) } else { model.recommended(&name) }.or_exception()?;
     let mut method = if open { changes.apply_for_hdp(own) } else { changes.apply(own) }.or_exception()?;
     if let Some(documents) = documents {
         method = method.with_population(documents as f64);
     }
     let settings = Settings {
         name,
-        method,
-        topics: of(if open { "initial_topics" } else { "n_components" }).required(WHOLE)?,
-        vocabulary: words,
+        method: model.relevant(method),
+        components: of(if open { "initial_topics" } else { "n_components" }).required(WHOLE)?,
+        features: words,
         batch: batch_size(&of("batch"))?,
         seed: Seed(of("seed").required(WHOLE)?),
-        hdp: if open { Some(hdp_settings(of)?) } else { None },
+        model,
     };
     settings.validate().or_exception()?;
     Ok(settings)
@@ -108,10 +126,10 @@ fn hdp_settings<'a, 'py: 'a>(of: impl Fn(&'static str) -> Parameter<'a, 'py>) ->
 /// The parameters that ask for these settings: what differs from the method of that name.
 pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    match &settings.hdp {
-        None => dict.set_item("n_components", settings.topics)?,
+    match settings.model.hdp() {
+        None => dict.set_item("n_components", settings.components)?,
         Some(hdp) => {
-            dict.set_item("initial_topics", settings.topics)?;
+            dict.set_item("initial_topics", settings.components)?;
             dict.set_item("max_topics", hdp.max_topics)?;
             dict.set_item("doc_concentration", hdp.doc_concentration)?;
             dict.set_item("top_concentration", hdp.top_concentration)?;
@@ -125,7 +143,23 @@ pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'
         batch => dict.set_item("batch", batch.least)?,
     }
     dict.set_item("seed", settings.seed.0)?;
-    let own = usual(settings.hdp.is_some(), &settings.name).or_exception()?;
+    let own = settings.model.recommended(&settings.name).or_exception()?;
+    let choices = settings.model.row_choices();
+    for (name, value) in [
+        ("covariance", choices.covariance),
+        ("sources", choices.sources),
+        ("noise", choices.noise),
+        ("source_scale", choices.source_scale),
+    ] {
+        if let Some(value) = value {
+            dict.set_item(name, value)?;
+        }
+    }
+    for (name, value) in [("floor", choices.floor), ("smoothing", choices.smoothing)] {
+        if let Some(value) = value {
+            dict.set_item(name, value)?;
+        }
+    }
     let (method, usual) = (Parts::from(&settings.method), Parts::from(&own));
     if method.sweeps != usual.sweeps {
         dict.set_item("sweeps", method.sweeps)?;

@@ -8,14 +8,14 @@
 use crate::cells::Cell;
 use crate::experiment::Corpus;
 use crate::scale::{SPLITS, Scale};
-use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{
     Document, Inputs, Length, Minibatch, ResolvedInputs, Synthetic, Truth, Vocabulary, VocabularyLimits,
 };
+use gibbstream::learn::Settings;
 use gibbstream::method::Method;
 use gibbstream::model::lda::Topics;
 use gibbstream::random::{Purpose, Seed};
-use gibbstream::trainer::{Settings, Trainer};
+use gibbstream::trainer::Trainer;
 use gibbstream::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -285,15 +285,8 @@ fn learnt_truth(reviews: &Shelf) -> Result<Truth> {
         unreachable!("topics are learnt from files")
     };
     let documents = REVIEWS.min(*learnt);
-    let settings = Settings {
-        name: "olda".into(),
-        method: Method::OLDA.with_population(documents as f64),
-        topics: TRUE_TOPICS,
-        vocabulary: reviews.vocabulary.len(),
-        batch: BatchSize::of(100),
-        seed: Seed(0),
-        hdp: None,
-    };
+    let method = Method::OLDA.with_population(documents as f64);
+    let settings = Settings::new(TRUE_TOPICS).method("olda", method).vocabulary(reviews.vocabulary.len());
     let mut trainer = Trainer::new(settings, 1)?;
     let lessons = inputs.range(0, Some(documents)).documents(&reviews.vocabulary);
     for batch in minibatches(lessons, 100, 0) {

@@ -12,6 +12,7 @@ use gibbstream::evaluation::coherence::{CoherenceCounter, TopicCoherence, UmassS
 use gibbstream::evaluation::elbo::Elbo;
 use gibbstream::evaluation::sequential::{Particles, Sequential};
 use gibbstream::evaluation::{Estimator, Evaluation, Score, Scorer, Unigram};
+use gibbstream::learn::{Cost, ModelKind, Settings};
 use gibbstream::method::Method;
 use gibbstream::model::alpha::AlphaRule;
 use gibbstream::model::hdp::HdpSettings;
@@ -19,8 +20,8 @@ use gibbstream::model::lda::Topics;
 use gibbstream::model::view::TopicView;
 use gibbstream::random::Seed;
 use gibbstream::summary::{TopicSummary, shares, summarise};
-use gibbstream::trainer::{Settings, Trainer};
-use gibbstream_cli::{Cost, Interrupt, MethodArgs};
+use gibbstream::trainer::Trainer;
+use gibbstream_cli::{Interrupt, MethodArgs};
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 use std::time::Instant;
@@ -163,11 +164,11 @@ impl Run<'_> {
         let settings = Settings {
             name: name.to_owned(),
             method,
-            topics: cell.topics,
-            vocabulary: shelf.vocabulary().len(),
+            components: cell.topics,
+            features: shelf.vocabulary().len(),
             batch: BatchSize::of(cell.batch),
             seed: Seed(cell.seed),
-            hdp: cell.is_open().then(HdpSettings::default),
+            model: if cell.is_open() { ModelKind::Hdp(HdpSettings::default()) } else { ModelKind::Lda },
         };
         let mut learnt = Learnt {
             trainer: Trainer::new(settings, 1)?,
@@ -182,7 +183,10 @@ impl Run<'_> {
                 if self.interrupt.received().is_some() {
                     return Ok(None);
                 }
-                let step = learnt.cost.of_training(&mut learnt.trainer, &batch?)?;
+                let step = {
+                    let batch = batch?;
+                    learnt.cost.of(&mut learnt.trainer, |trainer| trainer.partial_fit(&batch))?
+                };
                 if milestones.next_if(|&milestone| step.seen >= milestone).is_some()
                     && let Some(documents) = watched
                 {
@@ -232,8 +236,7 @@ impl Run<'_> {
     }
 
     fn elbo(&self, trainer: &Trainer, held_out: &[Document]) -> gibbstream::Result<Option<f64>> {
-        let Some(learnt) = trainer.learnt().filter(|_| self.wants(Extra::Elbo)) else { return Ok(None) };
-        let topics = trainer.settings().log_topics(&learnt);
+        let Some(topics) = trainer.log_topics().filter(|_| self.wants(Extra::Elbo)) else { return Ok(None) };
         let score = Elbo::default().score(&topics, held_out.iter().cloned().map(Ok))?;
         Ok(Some(score.elbo_per_document))
     }
@@ -261,11 +264,11 @@ impl Run<'_> {
             Vec::new()
         };
         let elbo_per_document = self.elbo(trainer, held_out)?;
-        let kept = trainer.learnt().ok_or_else(|| anyhow!("{} has no documents", cell.corpus))?;
+        let kept = trainer.fitted().ok_or_else(|| anyhow!("{} has no documents", cell.corpus))?;
         Ok(Finished {
             cell: cell.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            tokens: kept.tokens,
+            tokens: trainer.tokens(),
             held_out_tokens: score.tokens,
             log_perplexity_per_document: score.log_perplexity_per_document,
             standard_error: score.standard_error,
@@ -274,7 +277,7 @@ impl Run<'_> {
             train_cpu_seconds: learnt.cost.cpu.as_secs_f64(),
             model_hash: kept.hash().chars().take(HASH_DIGITS).collect(),
             alpha_sum: topics.alpha.iter().sum(),
-            topics_used: kept.topics_used(),
+            topics_used: trainer.topics_used(),
             elbo_per_document,
             curve: learnt.curve,
             estimates,

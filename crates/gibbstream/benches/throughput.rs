@@ -4,19 +4,19 @@
 //! Wall-clock time means little on a shared machine, and so does a single figure: compare two builds in one run.
 #![allow(missing_docs)]
 
-use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{
     Document, Inputs, Length, Minibatch, Synthetic, Truth, Vocabulary, VocabularyLimits, write_uci,
 };
 use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
+use gibbstream::file::{Features, Model};
 use gibbstream::inference::chain::Chain;
 use gibbstream::inference::mixtures::MixtureInference;
+use gibbstream::learn::Settings;
 use gibbstream::method::Method;
 use gibbstream::model::topics::TopicStats;
 use gibbstream::model::view::TopicView;
-use gibbstream::model_file::TopicModel;
 use gibbstream::random::{Purpose, Seed};
-use gibbstream::trainer::{Settings, Trainer};
+use gibbstream::trainer::Trainer;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -75,15 +75,8 @@ fn train(method: &str, topics: usize, batch: usize, documents: &[Document]) -> O
         .enumerate()
         .map(|(i, documents)| Minibatch::new(documents, (i * batch) as u64, 0))
         .collect();
-    let settings = Settings {
-        name: method.to_string(),
-        method: Method::named(method)?.with_population(documents.len() as f64),
-        topics,
-        vocabulary: VOCABULARY,
-        batch: BatchSize::of(batch),
-        seed: Seed(0),
-        hdp: None,
-    };
+    let parts = Method::published(method)?.with_population(documents.len() as f64);
+    let settings = Settings::new(topics).method(method, parts).vocabulary(VOCABULARY).batch(batch);
     let sweeps = settings.method.sweeps as f64;
     let mut trainer = Trainer::new(settings, 1)?;
     trainer.partial_fit(&batches[0])?;
@@ -163,14 +156,14 @@ fn files(trainer: Trainer, documents: &[Document]) -> Outcome<()> {
 
     let path = folder.path().join("model.gbs");
     let settings = trainer.settings().clone();
-    let learnt = trainer.into_learnt().ok_or("nothing learnt")?;
-    let vocabulary = Vocabulary::new(vocabulary)?;
-    let model = TopicModel { settings, learnt, vocabulary, tokenizer: None, open: None, history: Vec::new() };
+    let fitted = trainer.into_fitted().ok_or("nothing learnt")?;
+    let features = Features::Words(Vocabulary::new(vocabulary)?);
+    let model = Model { settings, fitted, features, tokenizer: None, history: Vec::new() };
     let (saved, seconds) = timed(|| model.save(&path));
     saved?;
     let megabytes = std::fs::metadata(&path)?.len() as f64 / 1e6;
     report("model/save,K=128", megabytes, seconds, "MB")?;
-    let (loaded, seconds) = timed(|| TopicModel::load(&path));
+    let (loaded, seconds) = timed(|| Model::load(&path));
     loaded?;
     report("model/load,K=128", megabytes, seconds, "MB")
 }

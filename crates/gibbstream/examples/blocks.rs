@@ -3,30 +3,27 @@
 //! `cargo run --release --example blocks`.
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use gibbstream::batch_size::BatchSize;
 use gibbstream::bytes::{from_bytes, to_bytes};
 use gibbstream::corpus::{Document, Length, Minibatch, Synthetic, Truth};
 use gibbstream::inference::gibbs::Gibbs;
-use gibbstream::method::Method;
 use gibbstream::model::Statistics;
 use gibbstream::model::topic_statistics::TopicStatistics;
 use gibbstream::model::view::TopicView;
 use gibbstream::online::{Online, Run, e_step};
-use gibbstream::random::Seed;
-use gibbstream::trainer::Settings;
+use gibbstream::learn::Settings;
 
 /// What a machine does that has the settings, the bytes of a view, and some documents.
 fn answer(settings: &Settings, view: &[u8], block: &Minibatch) -> gibbstream::Result<Vec<u8>> {
     let view: TopicView = from_bytes(view)?;
-    Ok(to_bytes(&e_step(&settings.model(), &Gibbs::new(20), &view, block, settings.seed)?))
+    Ok(to_bytes(&e_step(&settings.lda_model(), &Gibbs::new(20), &view, block, settings.seed)?))
 }
 
 fn main() -> gibbstream::Result<()> {
-    let (name, method, batch, seed) = ("g-oem".to_owned(), Method::G_OEM, BatchSize::of(100), Seed(1));
-    let settings = Settings { name, method, topics: 10, vocabulary: 500, batch, seed, hdp: None };
-    let run = Run { step: method.step, batch, seed, ..Run::default() };
-    let mut alone = Online::new(settings.model(), Gibbs::new(20), run)?;
-    let mut shared = Online::new(settings.model(), Gibbs::new(20), run)?;
+    let settings = Settings::new(10).vocabulary(500).seed(1);
+    let (seed, batch) = (settings.seed, settings.batch);
+    let run = Run { step: settings.method.step, batch, seed, ..Run::default() };
+    let mut alone = Online::new(settings.lda_model(), Gibbs::new(20), run)?;
+    let mut shared = Online::new(settings.lda_model(), Gibbs::new(20), run)?;
     let stream = Synthetic::new(Truth::random(10, 500, 0.1, 0.1, seed)?, Length::Fixed(80), seed, 1_000)?;
     for first in (0..1_000).step_by(100) {
         let documents: Vec<Document> = (first..first + 100).map(|place| stream.document(place)).collect();

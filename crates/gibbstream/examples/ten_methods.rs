@@ -2,12 +2,12 @@
 //!
 //!     cargo run --release -p gibbstream --example ten_methods
 
-use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Length, Minibatch, Synthetic, themes};
 use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
+use gibbstream::learn::Settings;
 use gibbstream::method::Method;
 use gibbstream::random::Seed;
-use gibbstream::trainer::{Settings, Trainer};
+use gibbstream::trainer::Trainer;
 use std::io::Write;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,15 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let held_out: Vec<_> = stream.clone().skip(1_000_000).take(200).collect::<Result<_, _>>()?;
     let mut out = std::io::stdout().lock();
     for named in Method::NAMED.iter().filter(|named| !named.method.whole_corpus) {
-        let settings = Settings {
-            name: named.name.to_string(),
-            method: named.method.with_population(documents as f64),
-            topics: 10,
-            vocabulary: vocabulary.len(),
-            batch: BatchSize::of(batch),
-            seed: Seed(0),
-            hdp: None,
-        };
+        let method = named.method.with_population(documents as f64);
+        let settings = Settings::new(10).method(named.name, method).vocabulary(vocabulary.len()).batch(batch);
         let mut trainer = Trainer::new(settings, 2)?;
         for first in (0..documents).step_by(batch) {
             let documents: Vec<_> = stream.clone().skip(first).take(batch).collect::<Result<_, _>>()?;

@@ -5,21 +5,18 @@
 //! and exported.
 //!
 //! ```
-//! use gibbstream::batch_size::BatchSize;
-//! use gibbstream::corpus::{Document, Minibatch};
-//! use gibbstream::method::Method;
-//! use gibbstream::random::Seed;
-//! use gibbstream::trainer::{Settings, Trainer};
+//! use gibbstream::corpus::{Document, Vocabulary};
+//! use gibbstream::{Features, Settings, TrainingRun};
 //!
-//! let documents = [Document::from_tokens(&[0, 0, 1]), Document::from_tokens(&[2, 3, 3])];
-//! let (name, method) = ("g-oem".to_string(), Method::G_OEM);
-//! let batch = BatchSize::of(2);
-//! let settings = Settings { name, method, topics: 2, vocabulary: 4, batch, seed: Seed(0), hdp: None };
-//! let mut trainer = Trainer::new(settings, 1)?;
-//! for update in 0..10 {
-//!     trainer.partial_fit(&Minibatch::new(&documents, 2 * update, 0))?;
+//! let features = Features::Words(Vocabulary::new(["star", "planet", "butter", "flour"])?);
+//! let mut run = TrainingRun::new(Settings::new(2).vocabulary(4).batch(2), features, None, 1)?;
+//! for _ in 0..10 {
+//!     for words in [[0, 0, 1], [2, 3, 3]] {
+//!         run.push(Document::from_tokens(&words).into(), &mut ())?;
+//!     }
 //! }
-//! let topics = trainer.topics().expect("something was learnt");
+//! let snapshot = run.snapshot()?;
+//! let topics = &snapshot.parameters()?.topics()?.topics;
 //! assert_eq!((topics.topics(), topics.vocabulary()), (2, 4));
 //! # Ok::<(), gibbstream::Error>(())
 //! ```
@@ -42,9 +39,9 @@ pub mod method_changes;
 
 pub mod online;
 
-pub mod trainer;
+pub mod learn;
 
-pub mod dense;
+pub mod trainer;
 
 pub mod bytes;
 
@@ -54,13 +51,9 @@ pub mod evaluation;
 
 pub mod summary;
 
-pub mod model_file;
-
-pub mod checkpoint;
+pub mod file;
 
 pub mod npy;
-
-mod new_file;
 
 pub mod math;
 
@@ -73,6 +66,8 @@ pub mod random;
 pub mod error;
 
 pub use error::{Error, Result};
+pub use file::{Features, Model};
+pub use learn::{Learner, ModelKind, Observation, Settings, Snapshot, TrainingRun};
 
 /// The code of the README is tested with the documentation.
 #[cfg(doctest)]

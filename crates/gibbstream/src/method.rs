@@ -182,6 +182,11 @@ impl Method {
         ..Self::HDP_G_OEM
     };
 
+    /// Online EM for mixtures, whose E-step is exact. They find their place in few updates, and then it is better to
+    /// average more than G-OEM does.
+    pub const MIXTURE_G_OEM: Self =
+        Self { step: StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 }, sweeps: 1, ..Self::G_OEM };
+
     /// The methods for an open number of topics.
     pub const NAMED_FOR_HDP: &'static [NamedMethod] = &[
         NamedMethod {
@@ -270,19 +275,18 @@ impl Method {
         },
     ];
 
-    /// The method of that name.
-    pub fn named(name: &str) -> Result<Self> {
+    /// The method of that name as it was published, for comparisons.
+    pub fn published(name: &str) -> Result<Self> {
         Self::find(Self::NAMED, name, "there is no method called")
     }
 
-    /// What users get who ask for a method by its name and for nothing else. All but `g-oem` are as they were published,
-    /// for comparisons.
-    pub fn usual(name: &str) -> Result<Self> {
-        Self::named(name).map(|method| if method == Self::G_OEM { Self::TUNED_G_OEM } else { method })
+    /// The method of that name with the settings that are recommended. All but `g-oem` are as they were published.
+    pub fn recommended(name: &str) -> Result<Self> {
+        Self::published(name).map(|method| if method == Self::G_OEM { Self::TUNED_G_OEM } else { method })
     }
 
     /// The method of that name for an open number of topics.
-    pub fn named_for_hdp(name: &str) -> Result<Self> {
+    pub fn recommended_for_hdp(name: &str) -> Result<Self> {
         Self::find(Self::NAMED_FOR_HDP, name, "models with an open number of topics have no method called")
     }
 
@@ -323,6 +327,17 @@ impl Method {
     /// Passes over the input, if nothing else is asked for.
     pub fn usual_passes(&self) -> u64 {
         if self.whole_corpus { 20 } else { 1 }
+    }
+
+    /// Which sweeps sampling keeps; the last quarter if it does not sample.
+    pub fn window(&self) -> Window {
+        match self.local {
+            Local::Gibbs { window, .. }
+            | Local::MetropolisHastings { window, .. }
+            | Local::PredictiveGibbs { window }
+            | Local::CollapsedGibbs { window } => window,
+            Local::MeanField => Window::LastQuarter,
+        }
     }
 
     /// Whether the topics make Langevin moves, instead of following from statistics.
@@ -464,7 +479,7 @@ mod tests {
     #[test]
     fn named_methods_are_valid_and_survive_json() {
         for named in Method::NAMED {
-            assert_eq!(Method::named(named.name).unwrap(), named.method);
+            assert_eq!(Method::published(named.name).unwrap(), named.method);
             let method = named.method.with_population(1000.0);
             assert!(!method.needs_population());
             method.validate().unwrap();
@@ -476,9 +491,9 @@ mod tests {
     #[test]
     fn only_the_main_method_is_not_as_published() {
         for named in Method::NAMED {
-            let usual = Method::usual(named.name).unwrap();
-            assert_eq!(usual == named.method, named.name != "g-oem", "{}", named.name);
-            usual.with_population(1000.0).validate().unwrap();
+            let recommended = Method::recommended(named.name).unwrap();
+            assert_eq!(recommended == named.method, named.name != "g-oem", "{}", named.name);
+            recommended.with_population(1000.0).validate().unwrap();
         }
     }
 
@@ -493,7 +508,7 @@ mod tests {
 
     #[test]
     fn unknown_name_lists_the_known_ones() {
-        let error = Method::named("gibbs").unwrap_err().to_string();
+        let error = Method::published("gibbs").unwrap_err().to_string();
         assert!(
             error.starts_with("method: there is no method called 'gibbs'; choose one of g-oem, g-oem++, ")
         );

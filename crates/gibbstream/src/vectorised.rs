@@ -97,12 +97,12 @@ pub(crate) use vectorised;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch_size::BatchSize;
     use crate::corpus::{Document, Length, Minibatch, Synthetic, Truth};
     use crate::evaluation::{Evaluation, Scorer, Unigram};
+    use crate::learn::Settings;
     use crate::method::Method;
     use crate::random::Seed;
-    use crate::trainer::{Settings, Trainer};
+    use crate::trainer::Trainer;
     use std::sync::atomic::{AtomicU8, Ordering};
 
     /// Versions that tests may run: 0 the base alone, 1 up to AVX2, 2 all. Other tests may run meanwhile, but they see
@@ -130,17 +130,9 @@ mod tests {
             let results: Vec<(String, u64)> = (0..3)
                 .map(|limit| {
                     LIMIT.store(limit, Ordering::Relaxed);
-                    let method = Method::named(method).unwrap().with_population(60.0);
-                    let name = "test".to_owned();
-                    let settings = Settings {
-                        name,
-                        method,
-                        topics,
-                        vocabulary: 300,
-                        batch: BatchSize::of(20),
-                        seed: Seed(3),
-                        hdp: None,
-                    };
+                    let method = Method::published(method).unwrap().with_population(60.0);
+                    let settings =
+                        Settings::new(topics).method("test", method).vocabulary(300).batch(20).seed(3);
                     let mut trainer = Trainer::new(settings, 2).unwrap();
                     for (i, documents) in documents.chunks(20).enumerate() {
                         trainer.partial_fit(&Minibatch::new(documents, 20 * i as u64, 0)).unwrap();
@@ -149,7 +141,7 @@ mod tests {
                     let topics = trainer.topics().unwrap();
                     let scorer = Scorer::new(Evaluation::default(), &topics, &unigram).unwrap();
                     let score = scorer.score(documents[..5].iter().cloned().map(Ok)).unwrap();
-                    (trainer.learnt().unwrap().hash(), score.log_perplexity_per_document.to_bits())
+                    (trainer.fitted().unwrap().hash(), score.log_perplexity_per_document.to_bits())
                 })
                 .collect();
             assert_eq!(results[0], results[1], "{method}");

@@ -82,13 +82,14 @@ impl MethodArgs {
 
     /// The method with all changes. The size of the corpus may still be missing.
     pub fn method(&self) -> Result<Method> {
-        let method = if self.paper { Method::named(&self.method) } else { Method::usual(&self.method) };
+        let method =
+            if self.paper { Method::published(&self.method) } else { Method::recommended(&self.method) };
         self.changed(method?)
     }
 
     /// The same for an open number of topics.
     pub fn method_for_hdp(&self) -> Result<Method> {
-        self.changed_for_hdp(Method::named_for_hdp(&self.method)?)
+        self.changed_for_hdp(Method::recommended_for_hdp(&self.method)?)
     }
 
     /// The same changes to another method.

@@ -6,13 +6,13 @@ mod config;
 
 pub mod checkpoint;
 
-pub mod dense;
-
 pub mod hdp;
 
 pub mod input;
 
 pub mod method;
+
+pub mod rows;
 
 pub mod train;
 

@@ -2,16 +2,16 @@
 
 use super::General;
 use super::checkpoint::CheckpointArgs;
-use super::dense::DenseArgs;
 use super::hdp::HdpArgs;
 use super::input::{InputArgs, WordArgs};
 use super::method::MethodArgs;
+use super::rows::RowArgs;
 use crate::command::evaluate::tokenizer_of;
 use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
+use gibbstream::file::Model;
+use gibbstream::learn::{ModelKind, Settings};
 use gibbstream::model::hdp::HdpSettings;
-use gibbstream::model_file::TopicModel;
-use gibbstream::trainer::Settings;
 use gibbstream::{Error, Result};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -76,9 +76,6 @@ const WORD_FLAGS: [&str; 9] = [
     "no-lowercase",
 ];
 
-const MODELS: [&str; 7] =
-    ["lda", "hdp", "ica", "gaussian-mixture", "poisson-mixture", "multinomial-mixture", "bernoulli-mixture"];
-
 /// Learn topics from documents and write a model
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -87,7 +84,7 @@ pub struct TrainArgs {
     pub input: InputArgs,
     /// Kind of model: lda with a given number of topics, hdp that finds it; for rows of numbers (CSV with a header row,
     /// Parquet, .npy) ica, gaussian-mixture, poisson-mixture, multinomial-mixture or bernoulli-mixture
-    #[arg(long, default_value = "lda", value_parser = MODELS, hide_possible_values = true)]
+    #[arg(long, default_value = "lda", value_parser = ModelKind::NAMES, hide_possible_values = true)]
     pub model: String,
     /// Number of topics, components or sources, required for all but hdp
     #[arg(long, value_name = "K", visible_alias = "components")]
@@ -125,7 +122,7 @@ pub struct TrainArgs {
     #[command(flatten)]
     pub method: MethodArgs,
     #[command(flatten)]
-    pub dense: DenseArgs,
+    pub rows: RowArgs,
     #[command(flatten)]
     hdp: HdpArgs,
     #[command(flatten)]
@@ -155,25 +152,41 @@ pub struct Plan {
 impl Plan {
     /// Everything that decides the result, so that a run is resumed only as what it was.
     pub fn request(&self, args: &TrainArgs) -> Value {
-        json!({
+        let mut request = json!({
             "settings": self.settings,
             "continue": args.continued,
             "input": self.inputs,
-            "words": self.limits,
-            "vocab-mode": self.open_rule,
             "passes": self.passes,
             "holdout": self.holdout,
-        })
+        });
+        if self.settings.model.has_topics() {
+            request["words"] = json!(self.limits);
+            request["vocab-mode"] = json!(self.open_rule);
+        }
+        request
     }
 }
 
 impl TrainArgs {
+    /// The same for the kind of a model that is continued, unless another was asked for.
+    pub fn for_model(&self, continued: Option<&Model>) -> Self {
+        let mut args = self.clone();
+        if let Some(model) = continued.filter(|_| !self.is_given("model")) {
+            args.model = model.settings.model.name().to_owned();
+        }
+        args
+    }
+
     /// Checks everything that can be checked without reading documents. `base` is the model to go on from.
-    pub fn plan(&self, general: &General, base: Option<&TopicModel>) -> Result<Plan> {
+    pub fn plan(&self, general: &General, base: Option<&Model>) -> Result<Plan> {
         let settings = match base {
+            _ if self.is_of_rows() => self.row_settings(general, base)?,
             Some(base) => self.continued_settings(base, general)?,
             None => self.settings(general)?,
         };
+        if !self.is_of_rows() {
+            self.refuse_row_flags()?;
+        }
         // The size of the corpus, if the method needs it, may only be known after reading.
         Settings { method: settings.method.with_population(1.0), ..settings.clone() }.validate()?;
         let refuse = |flag: &str, problem: &str, advice: &str| Err(Error::setting(flag, problem, advice));
@@ -195,7 +208,7 @@ impl TrainArgs {
         if self.eval_every.is_some() && self.holdout == 0 {
             return refuse(
                 "--eval-every",
-                "there are no documents to score",
+                &format!("there are no {} to score", if self.is_of_rows() { "rows" } else { "documents" }),
                 "keep some aside with --holdout N",
             );
         }
@@ -220,7 +233,11 @@ impl TrainArgs {
             let problem = "a stream without end cannot be read as a whole";
             return refuse("--follow", problem, "use one pass, and a method that learns from minibatches");
         }
-        let tokenizer = base.map_or_else(|| self.words.tokenizer(), |base| Ok(tokenizer_of(base)))?;
+        let tokenizer = match base {
+            _ if self.is_of_rows() => Tokenizer::default(),
+            Some(base) => tokenizer_of(base),
+            None => self.words.tokenizer()?,
+        };
         Ok(Plan {
             settings,
             inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer.clone())? },
@@ -234,9 +251,9 @@ impl TrainArgs {
         })
     }
     /// The rule of a model that is continued stays, except that fixed words may begin to grow.
-    fn open_rule(&self, base: Option<&TopicModel>) -> Result<Option<OpenRule>> {
+    fn open_rule(&self, base: Option<&Model>) -> Result<Option<OpenRule>> {
         let rule = self.words.open_rule()?;
-        Ok(base.and_then(|base| base.open.as_ref()).map(|open| open.rule).or(rule))
+        Ok(base.and_then(|base| base.features.open()).map(|open| open.state().rule).or(rule))
     }
 
     fn settings(&self, general: &General) -> Result<Settings> {
@@ -263,11 +280,15 @@ impl TrainArgs {
         Ok(Settings {
             name: self.method.name().to_owned(),
             method: if open { self.method.method_for_hdp()? } else { self.method.method()? },
-            topics,
-            vocabulary: 1,
+            components: topics,
+            features: 1,
             batch: self.batch,
             seed: general.seed,
-            hdp: open.then(|| self.hdp.changed(HdpSettings::default())).transpose()?,
+            model: if open {
+                ModelKind::Hdp(self.hdp.changed(HdpSettings::default())?)
+            } else {
+                ModelKind::Lda
+            },
         })
     }
 
@@ -276,20 +297,20 @@ impl TrainArgs {
     }
 
     /// The settings of a model with the changes that were asked for.
-    fn continued_settings(&self, base: &TopicModel, general: &General) -> Result<Settings> {
+    fn continued_settings(&self, base: &Model, general: &General) -> Result<Settings> {
         let refuse = |flag: &str, problem: String, advice: &str| Err(Error::setting(flag, problem, advice));
         let given = |flag: &str| self.is_given(flag);
         let opens = matches!(self.words.open_rule()?, Some(OpenRule::Grow { .. }));
-        let words_grow = opens && !base.vocabulary.is_hashed();
+        let words_grow = opens && !base.features.vocabulary().is_hashed();
         let allowed = |flag: &str| words_grow && ["vocab-mode", "max-vocab"].contains(&flag);
         if let Some(flag) = WORD_FLAGS.iter().find(|flag| given(flag) && !allowed(flag)) {
             let problem = "the words of a model that is continued are those that it has".to_owned();
             return refuse(&format!("--{flag}"), problem, "leave it out");
         }
         let mut settings = base.settings.clone();
-        let open = settings.hdp.is_some();
-        if given("model") && open != (self.model == "hdp") {
-            let problem = "the model is of the other kind".to_owned();
+        let open = settings.model.hdp().is_some();
+        if !settings.model.has_topics() || (given("model") && open != (self.model == "hdp")) {
+            let problem = format!("the model is a {}, not {}", settings.model.name(), self.model);
             return refuse("--model", problem, "leave it out, or train a new model");
         }
         if open && (self.topics.is_some() || given("initial-topics")) {
@@ -300,11 +321,11 @@ impl TrainArgs {
                 "leave it out",
             );
         }
-        match &mut settings.hdp {
-            Some(hdp) => *hdp = self.hdp.changed(*hdp)?,
-            None => HdpArgs::refuse_all(given)?,
+        match &mut settings.model {
+            ModelKind::Hdp(hdp) => *hdp = self.hdp.changed(*hdp)?,
+            _ => HdpArgs::refuse_all(given)?,
         }
-        settings.topics = self.topics.unwrap_or(settings.topics);
+        settings.components = self.topics.unwrap_or(settings.components);
         if given("paper") && !given("method") {
             let problem = "the settings of a model that is continued are its own".to_owned();
             return refuse("--paper", problem, "leave it out, or name the --method that is to go on");

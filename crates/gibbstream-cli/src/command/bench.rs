@@ -3,12 +3,11 @@
 use crate::Outcome;
 use crate::args::General;
 use crate::interrupt::Interrupt;
-use crate::measure::Cost;
 use crate::output::{FAINT, Output, STRONG, count};
-use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Document, Length, Minibatch, Synthetic, Truth};
+use gibbstream::learn::{Cost, Settings};
 use gibbstream::method::Method;
-use gibbstream::trainer::{Settings, Trainer};
+use gibbstream::trainer::Trainer;
 use gibbstream::{Error, Result};
 use serde::Serialize;
 use serde_json::json;
@@ -150,22 +149,15 @@ impl BenchArgs {
         output: &Output,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Option<Row>> {
-        let mut parts = Method::named(method)?.with_population((self.docs + self.batch as u64) as f64);
+        let mut parts = Method::published(method)?.with_population((self.docs + self.batch as u64) as f64);
         parts.sweeps = self.sweeps.unwrap_or(parts.sweeps);
         if parts.whole_corpus {
             let problem =
                 format!("{method} takes the whole corpus at once and has no minibatches to measure");
             return Err(Error::setting("--method", problem, "measure a method that learns online").into());
         }
-        let settings = Settings {
-            name: method.to_owned(),
-            method: parts,
-            topics,
-            vocabulary,
-            batch: BatchSize::of(self.batch),
-            seed: general.seed,
-            hdp: None,
-        };
+        let settings = Settings::new(topics).method(method, parts).vocabulary(vocabulary).batch(self.batch);
+        let settings = Settings { seed: general.seed, ..settings };
         let batches = self.batches(topics, vocabulary, general)?;
         let mut trainer = Trainer::new(settings, general.threads)?;
         trainer.partial_fit(&batches[0])?;
@@ -176,7 +168,7 @@ impl BenchArgs {
                 output.progress.finish();
                 return Ok(None);
             }
-            cost.of_training(&mut trainer, batch)?;
+            cost.of(&mut trainer, |trainer| trainer.partial_fit(batch))?;
             documents += batch.len() as u64;
             tokens += batch.tokens();
             output.progress.advance(documents, || (String::new(), json!({})));

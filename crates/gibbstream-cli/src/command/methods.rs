@@ -17,10 +17,11 @@ struct Row {
 
 /// Runs the command.
 pub fn run(output: &Output) -> anyhow::Result<Outcome> {
-    let rows = Method::NAMED.iter().map(|named| Ok(described(named, &Method::usual(named.name)?)));
+    let rows = Method::NAMED.iter().map(|named| Ok(described(named, &Method::recommended(named.name)?)));
     let rows = rows.collect::<gibbstream::Result<Vec<Row>>>()?;
     let hdp = Method::NAMED_FOR_HDP.iter().map(|named| described(named, &named.method)).collect();
-    let tuned = |named: &&NamedMethod| Method::usual(named.name).is_ok_and(|usual| usual != named.method);
+    let tuned =
+        |named: &&NamedMethod| Method::recommended(named.name).is_ok_and(|usual| usual != named.method);
     let published = Method::NAMED.iter().filter(tuned).map(|named| described(named, &named.method)).collect();
     if output.json {
         output.print_json(&serde_json::json!({

@@ -46,7 +46,7 @@ mod exports;
 
 mod compare;
 
-mod dense;
+mod rows;
 
 mod demo;
 

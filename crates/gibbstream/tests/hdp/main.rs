@@ -6,13 +6,12 @@ mod runs;
 mod sampler;
 mod steps;
 
-use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Document, Minibatch};
+use gibbstream::learn::{ModelKind, Settings};
 use gibbstream::method::Method;
 use gibbstream::model::hdp::HdpSettings;
 use gibbstream::model::view::TopicView;
 use gibbstream::random::Seed;
-use gibbstream::trainer::Settings;
 
 /// A view of topics that are known, with `phi[word][k]`, and of all others.
 fn open_view(phi: &[Vec<f64>], alpha: &[f64], unmet: f64, concentration: f64) -> TopicView {
@@ -43,15 +42,8 @@ fn document(words: &[u32]) -> Document {
 }
 
 fn settings(method: Method, vocabulary: usize, seed: u64) -> Settings {
-    Settings {
-        name: "test".to_string(),
-        method,
-        topics: 2,
-        vocabulary,
-        batch: BatchSize::of(100),
-        seed: Seed(seed),
-        hdp: Some(HdpSettings::default()),
-    }
+    let model = ModelKind::Hdp(HdpSettings::default());
+    Settings { model, ..Settings::new(2).method("test", method).vocabulary(vocabulary).seed(seed) }
 }
 
 fn batches(documents: &[Document], size: usize) -> Vec<Minibatch> {

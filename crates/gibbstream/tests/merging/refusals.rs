@@ -19,22 +19,22 @@ use gibbstream::model::observations::Observations;
 use gibbstream::model::topic_statistics::TopicStatistics;
 use gibbstream::model::view::TopicView;
 use gibbstream::online::{Run, e_step};
-use gibbstream::trainer::Settings;
+use gibbstream::learn::{ModelKind, Settings};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
 fn lda_run(topics: usize) -> Online<Lda, Gibbs> {
     let settings = settings(Method { sweeps: 8, ..Method::G_OEM }, topics);
-    let mut run = online(&settings, settings.model(), gibbs(&settings.method));
+    let mut run = online(&settings, settings.lda_model(), gibbs(&settings.method));
     run.begin(&cut(0..24)).unwrap();
     run
 }
 
 fn hdp_run() -> Online<Hdp, Gibbs> {
     let method = Method { sweeps: 8, ..Method::HDP_G_OEM };
-    let settings = Settings { hdp: Some(HdpSettings::default()), ..settings(method, 2) };
-    let mut run = online(&settings, settings.hdp_model().unwrap(), gibbs(&settings.method));
+    let settings = Settings { model: ModelKind::Hdp(HdpSettings::default()), ..settings(method, 2) };
+    let mut run = online(&settings, settings.hdp_model(), gibbs(&settings.method));
     run.begin(&cut(0..24)).unwrap();
     run
 }
@@ -71,7 +71,7 @@ fn statistics_of_two_views_do_not_merge() {
     let before = part(&run, 0..24);
     let mean_field = {
         let settings = settings(Method { sweeps: 2, ..Method::V_OEM }, 5);
-        let mut run = online(&settings, settings.model(), MeanField { iterations: 2 });
+        let mut run = online(&settings, settings.lda_model(), MeanField { iterations: 2 });
         run.begin(&cut(0..24)).unwrap();
         part(&run, 24..48)
     };
@@ -89,8 +89,8 @@ fn statistics_of_another_model_are_not_absorbed() {
     let (state, clock) = (bits(&run), run.clock());
     assert!(run.absorb(&part(&lda_run(4), 0..24)).is_err(), "fewer topics");
     assert!(run.absorb(&part(&lda_run(6), 0..24)).is_err(), "more topics");
-    let wide = Settings { vocabulary: 2_000, ..settings(Method { sweeps: 2, ..Method::G_OEM }, 5) };
-    let mut other = online(&wide, wide.model(), gibbs(&wide.method));
+    let wide = Settings { features: 2_000, ..settings(Method { sweeps: 2, ..Method::G_OEM }, 5) };
+    let mut other = online(&wide, wide.lda_model(), gibbs(&wide.method));
     let batch = Minibatch::new(&[Document::from_tokens(&[3, 1_999])], 0, 0);
     other.begin(&batch).unwrap();
     let foreign = other.e_step(&other.view(&batch).unwrap(), &batch).unwrap();
@@ -123,7 +123,7 @@ fn words_that_a_view_does_not_cover_are_refused() {
 /// Statistics and views of all kinds, as bytes.
 static EXAMPLES: LazyLock<[Vec<Vec<u8>>; 2]> = LazyLock::new(|| {
     let settings = settings(Method { sweeps: 4, ..Method::V_OEM }, 3);
-    let mut dense = online(&settings, settings.model(), MeanField { iterations: 4 });
+    let mut dense = online(&settings, settings.lda_model(), MeanField { iterations: 4 });
     dense.begin(&cut(0..24)).unwrap();
     let (sparse, open) = (lda_run(5), hdp_run());
     let statistics = [part(&sparse, 0..9), part(&open, 0..9), part(&dense, 0..9), TopicStatistics::default()];
@@ -224,7 +224,7 @@ proptest! {
                     0 => drop(lda_run(5).e_step(&view, &block)),
                     1 => drop(hdp_run().e_step(&view, &block)),
                     _ => {
-                        let model = settings(Method::V_OEM, 3).model();
+                        let model = settings(Method::V_OEM, 3).lda_model();
                         drop(e_step(&model, &MeanField { iterations: 2 }, &view, &block, Seed(1)));
                     }
                 }

@@ -17,7 +17,7 @@ use gibbstream::model::lda::{Lda, LdaState};
 use gibbstream::model::topic_statistics::TopicStatistics;
 use gibbstream::online::Run;
 use gibbstream::schedule::StepSize;
-use gibbstream::trainer::Settings;
+use gibbstream::learn::{ModelKind, Settings};
 
 pub const VOCABULARY: usize = 60;
 const SIZE: usize = 24;
@@ -40,7 +40,7 @@ pub fn cut(places: Range<usize>) -> Minibatch {
 
 pub fn settings(method: Method, topics: usize) -> Settings {
     let (name, batch, seed) = ("test".to_owned(), BatchSize::of(SIZE), Seed(3));
-    Settings { name, method, topics, vocabulary: VOCABULARY, batch, seed, hdp: None }
+    Settings { batch, seed, ..Settings::new(topics).method(&name, method).vocabulary(VOCABULARY) }
 }
 
 /// The driver with the settings of a trainer.
@@ -66,10 +66,10 @@ fn lda(name: &str, method: Method) -> LdaState {
     settings.validate().unwrap();
     match method.local {
         Local::MeanField => {
-            let new = || online(&settings, settings.model(), MeanField { iterations: 8 });
+            let new = || online(&settings, settings.lda_model(), MeanField { iterations: 8 });
             same_bits(name, new, cut, (SIZE, 4))
         }
-        _ => same_bits(name, || online(&settings, settings.model(), gibbs(&settings.method)), cut, (SIZE, 4)),
+        _ => same_bits(name, || online(&settings, settings.lda_model(), gibbs(&settings.method)), cut, (SIZE, 4)),
     }
 }
 
@@ -109,11 +109,11 @@ fn every_kind_of_statistic_step_and_mean() {
 /// Rules that let topics go early, so that all that can happen does.
 fn hdp(method: Method) -> (Settings, Hdp) {
     let method = Method { sweeps: 12, ..method }.with_population(1_000.0);
-    let settings = Settings { hdp: Some(HdpSettings::default()), ..settings(method, 2) };
+    let settings = Settings { model: ModelKind::Hdp(HdpSettings::default()), ..settings(method, 2) };
     settings.validate().unwrap();
     let deaths =
         DeathRule { first_look: 40, shortest_patience: 60.0, idle_documents: 100, ..DeathRule::DEFAULT };
-    let model = Hdp { deaths, ..settings.hdp_model().unwrap() };
+    let model = Hdp { deaths, ..settings.hdp_model() };
     (settings, model)
 }
 
@@ -154,14 +154,14 @@ fn topics_obey_the_laws() {
     for statistic in [Statistic::RaoBlackwell, Statistic::Counts, Statistic::InSweep] {
         let settings = settings(named(Local::Gibbs { window, statistic }), 5);
         let local = gibbs(&settings.method);
-        laws(&settings.model(), &local, &whole, &blocks(), numbers, Seed(2)).unwrap();
+        laws(&settings.lda_model(), &local, &whole, &blocks(), numbers, Seed(2)).unwrap();
     }
     for statistic in [Statistic::RaoBlackwell, Statistic::Counts] {
         let settings = settings(named(Local::MetropolisHastings { window, statistic }), 5);
-        laws(&settings.model(), &gibbs(&settings.method), &whole, &blocks(), numbers, Seed(2)).unwrap();
+        laws(&settings.lda_model(), &gibbs(&settings.method), &whole, &blocks(), numbers, Seed(2)).unwrap();
     }
     for method in [Method::V_OEM, Method::OLDA.with_population(100.0)] {
-        let model = settings(method, 5).model();
+        let model = settings(method, 5).lda_model();
         laws(&model, &MeanField { iterations: 8 }, &whole, &blocks(), numbers, Seed(2)).unwrap();
     }
 }
@@ -195,8 +195,8 @@ fn hashed_words() {
         Minibatch::new(&hashed, places.start as u64, 0)
     };
     let method = Method { sweeps: 8, ..Method::TUNED_G_OEM };
-    let settings = Settings { vocabulary: 1 << bits, ..settings(method, 5) };
-    same_bits("hashed", || online(&settings, settings.model(), gibbs(&settings.method)), cut, (SIZE, 3));
+    let settings = Settings { features: 1 << bits, ..settings(method, 5) };
+    same_bits("hashed", || online(&settings, settings.lda_model(), gibbs(&settings.method)), cut, (SIZE, 3));
 }
 
 /// A view of all words there are serves every block, and gives the statistics of a view that has just the words of the minibatch.
@@ -205,7 +205,7 @@ fn a_view_of_the_whole_vocabulary() {
     let everything = Minibatch::new(&[Document::from_tokens(&(0..60).collect::<Vec<u32>>())], 0, 0);
     for base in [Method::G_OEM, Method::LDS, Method::VAR_GIBBS] {
         let settings = settings(Method { sweeps: 8, ..base }.with_population(100.0), 5);
-        let mut run = online(&settings, settings.model(), gibbs(&settings.method));
+        let mut run = online(&settings, settings.lda_model(), gibbs(&settings.method));
         for update in 0..3 {
             let minibatch = cut(update * SIZE..(update + 1) * SIZE);
             run.begin(&minibatch).unwrap();
@@ -221,7 +221,7 @@ fn a_view_of_the_whole_vocabulary() {
             assert!(to_bytes(&merged) == to_bytes(&run.e_step(&wide, &minibatch).unwrap()));
             run.absorb(&merged).unwrap();
         }
-        let mut alone: Online<Lda, Gibbs> = online(&settings, settings.model(), gibbs(&settings.method));
+        let mut alone: Online<Lda, Gibbs> = online(&settings, settings.lda_model(), gibbs(&settings.method));
         (0..3).for_each(|update| {
             alone.partial_fit(&cut(update * SIZE..(update + 1) * SIZE)).unwrap();
         });

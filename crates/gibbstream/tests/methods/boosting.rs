@@ -71,7 +71,7 @@ fn plainly<L: LocalInference<Lda>>(
     (before, step): (&Step, &Step),
     batch: &Minibatch,
 ) -> (Vec<f64>, AlphaState) {
-    let (method, model) = (&settings.method, settings.model());
+    let (method, model) = (&settings.method, settings.lda_model());
     let documents = |step: &Step| (step.head_start + step.seen) as f64;
     let (mut now, mut alpha_now) = (weights(method, counts, documents(before)), alpha.clone());
     let mut latents: Vec<L::Latent> = (0..batch.len()).map(|_| L::Latent::default()).collect();
@@ -122,7 +122,7 @@ fn boosted_methods_follow_the_printed_loop() {
         ("svb, boosted", Method { boost: true, ..Method::SVB }),
     ] {
         let settings = settings(Method { sweeps: 8, ..method }, TOPICS, WORDS, 10);
-        let LdaState { counts, alpha, .. } = settings.model().initial(&batches[0], settings.seed);
+        let LdaState { counts, alpha, .. } = settings.lda_model().initial(&batches[0], settings.seed);
         let (mut counts, mut alpha) = (dense(&counts), alpha);
         let mut trainer = Trainer::new(settings.clone(), 1).unwrap();
         let mut before = settings.method.step.start(settings.batch);
@@ -140,7 +140,7 @@ fn boosted_methods_follow_the_printed_loop() {
                 _ => panic!("not here"),
             };
             before = step;
-            let learnt = trainer.learnt().unwrap();
+            let learnt = learnt(&trainer);
             // The sampler holds weights in single precision, where a rounding may fall either way.
             let tolerance = if method.local == Local::MeanField { 1e-8 } else { 1e-5 };
             assert_close(name, &dense(&learnt.state.counts), &counts, tolerance);

@@ -50,7 +50,7 @@ fn sgs_adds_up_integers() {
         statistic: Statistic::Counts,
         transition: Move::Gibbs,
     };
-    let start = dense(&sgs.model().initial(&batches[0], sgs.seed).counts);
+    let start = dense(&sgs.lda_model().initial(&batches[0], sgs.seed).counts);
     let mut counts = vec![0_u64; 30 * 4];
     for batch in &batches {
         let nothing = counts.iter().all(|&count| count == 0);
@@ -159,7 +159,8 @@ fn renamed_topics_stay_renamed() {
     for base in [Method::V_OEM, Method::V_OEM_PLUS, Method::SPLDA, Method::OLDA.with_population(60.0)] {
         let settings = settings(Method { step: SOFT, ..base }, 4, 30, 10);
         let plain = train(settings.clone(), &batches);
-        let LdaState { counts, alpha, alpha_sum, .. } = settings.model().initial(&batches[0], settings.seed);
+        let LdaState { counts, alpha, alpha_sum, .. } =
+            settings.lda_model().initial(&batches[0], settings.seed);
         let start = Learnt {
             state: LdaState {
                 counts: TopicStats::new(4, rename(&dense(&counts)), false),
@@ -171,9 +172,9 @@ fn renamed_topics_stay_renamed() {
             tokens: 0,
             word_counts: vec![0; 30],
         };
-        let mut trainer = Trainer::resume(settings, start, 1).unwrap();
+        let mut trainer = Trainer::resume(settings.clone(), start.fitted(&settings), 1).unwrap();
         batches.iter().for_each(|batch| assert!(trainer.partial_fit(batch).is_ok()));
-        let found = trainer.learnt().unwrap();
+        let found = learnt(&trainer);
         let expected = rename(&dense(&plain.state.counts));
         assert_close("counts", &dense(&found.state.counts), &expected, 1e-9);
         assert_close("alpha", &found.state.alpha.alpha, &rename(&plain.state.alpha.alpha), 1e-9);

@@ -24,7 +24,7 @@ fn fresh_counts(
     let view = view_of(&Topics { beta: weights, alpha: alpha.alpha.clone() }, batch);
     let local = MeanField { iterations: settings.method.sweeps };
     let fresh = expect(&local, &view, batch, settings.seed);
-    let model = settings.model();
+    let model = settings.lda_model();
     alpha.absorb(&model.alpha, model.alpha_floor, step, &fresh.theta);
     let mut out = vec![0.0; WORDS * TOPICS];
     for (row, &word) in batch.words().iter().enumerate() {
@@ -55,7 +55,7 @@ fn online_lda_moves_lambda() {
         };
         let settings = settings(Method { global: rule, step: SOFT, ..Method::OLDA }, TOPICS, WORDS, 10);
         let mut trainer = Trainer::new(settings.clone(), 2).unwrap();
-        let start = settings.model().initial(&batches[0], settings.seed);
+        let start = settings.lda_model().initial(&batches[0], settings.seed);
         let mut lambda: Vec<f64> = dense(&start.counts).iter().map(|s| prior + documents * s).collect();
         let mut alpha = start.alpha;
         for batch in &batches {
@@ -78,7 +78,7 @@ fn streaming_bayes_adds_to_lambda() {
     let settings = settings(Method::SVB, TOPICS, WORDS, 10);
     let prior = 1.0 / TOPICS as f64;
     let mut trainer = Trainer::new(settings.clone(), 2).unwrap();
-    let start = settings.model().initial(&batches[0], settings.seed);
+    let start = settings.lda_model().initial(&batches[0], settings.seed);
     let mut lambda: Vec<f64> = dense(&start.counts).iter().map(|s| prior + 10.0 * s).collect();
     let mut alpha = start.alpha;
     for batch in &batches {
@@ -94,7 +94,7 @@ fn streaming_bayes_adds_to_lambda() {
 
 /// State, its totals, the reported topics and their logarithms all stand for the same lambda.
 fn check_lambda(trainer: &Trainer, lambda: &[f64], prior: f64, documents: f64) {
-    let learnt = trainer.learnt().unwrap();
+    let learnt = learnt(&trainer);
     let counts = &learnt.state.counts;
     let found: Vec<f64> = dense(counts).iter().map(|s| prior + documents * s).collect();
     assert_close("lambda", &found, lambda, 1e-10);
@@ -103,7 +103,7 @@ fn check_lambda(trainer: &Trainer, lambda: &[f64], prior: f64, documents: f64) {
     assert_close("Lambda", &sums, &totals(lambda), 1e-10);
     let mean: Vec<f64> = lambda.iter().enumerate().map(|(i, value)| value / sums[i % TOPICS]).collect();
     assert_close("E[beta]", &trainer.topics().unwrap().beta, &mean, 1e-10);
-    let logs = trainer.settings().log_topics(&learnt);
+    let logs = trainer.log_topics().unwrap();
     let exponents: Vec<f64> = logs.log_weights.iter().map(|&log| libm::exp(log)).collect();
     assert_close("exp E[log beta]", &exponents, &exp_log(lambda), 1e-9);
 }
@@ -130,7 +130,7 @@ fn lazy_run_equals_eager_run() {
         for update in 0..3_000_usize {
             let batch = Minibatch::new(&documents[update * 2 % 300..][..2], update as u64 * 2, 0);
             let (mut counts, mut alpha) = eager.take().unwrap_or_else(|| {
-                let start = settings.model().initial(&batch, settings.seed);
+                let start = settings.lda_model().initial(&batch, settings.seed);
                 (dense(&start.counts), start.alpha)
             });
             let weights = probabilities(&global, &counts, behind);
@@ -148,7 +148,7 @@ fn lazy_run_equals_eager_run() {
             eager = Some((counts, alpha));
         }
         let (counts, alpha) = eager.unwrap();
-        let learnt = trainer.learnt().unwrap();
+        let learnt = learnt(&trainer);
         let name = format!("{global:?} {step:?}");
         assert_close(&name, &dense(&learnt.state.counts), &counts, 1e-10);
         assert_close(&name, &learnt.state.alpha.alpha, &alpha.alpha, 1e-9);

@@ -37,7 +37,7 @@ pub(super) fn survive_one(
     for (update, batch) in batches.iter().enumerate() {
         let name = format!("{name}, update {}", update + 1);
         trainer.partial_fit(batch).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let learnt = trainer.learnt().unwrap();
+        let learnt = learnt(&trainer);
         let counts = dense(&learnt.state.counts);
         assert!(counts.iter().all(|count| count.is_finite() && *count > -1e-9), "{name}: counts");
         let totals = learnt.state.counts.topic_tokens();
@@ -64,7 +64,7 @@ pub(super) fn survive_one(
         assert!(learnt.state.alpha.alpha.iter().all(|&alpha| alpha > 0.0), "{name}: alpha");
         assert!(learnt.state.alpha.log_theta.iter().all(|value| value.is_finite()), "{name}: log theta");
         let mut view = TopicView::default();
-        trainer.settings().model().view(&learnt.state, &learnt.clock, None, batch, &mut view);
+        trainer.settings().lda_model().view(&learnt.state, &learnt.clock, None, batch, &mut view);
         let mut weights = (0..batch.words().len() as u32).flat_map(|word| view.row(word));
         assert!(weights.all(|weight| weight.is_finite() && *weight >= 0.0), "{name}: weights");
         assert!(topics_now.beta.iter().all(|p| (-1e-12..=1.0 + 1e-9).contains(p)), "{name}: probabilities");
@@ -73,7 +73,7 @@ pub(super) fn survive_one(
             assert!((sum - 1.0).abs() < 1e-9, "{name}: topic {k} adds up to {sum}");
         }
     }
-    trainer.learnt().unwrap()
+    learnt(&trainer)
 }
 
 /// Every count of a document is rounded once to a whole number of units; mean field has one for every word and topic.

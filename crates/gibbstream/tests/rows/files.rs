@@ -2,28 +2,21 @@
 
 use crate::{laplace, mixed, stream};
 use gibbstream::averaging::Averaging;
-use gibbstream::dense::{DenseModel, DenseSettings, DenseTrainer, Kind, Scoring};
-use gibbstream::evaluation::annealed::Annealed;
-use gibbstream::inference::gibbs::Window;
+use gibbstream::corpus::{Minibatch, Row};
+use gibbstream::evaluation::Evaluation;
+use gibbstream::file::{Features, Model};
+use gibbstream::learn::{AnyScore, ModelKind as Kind, Settings};
+use gibbstream::method::Method;
 use gibbstream::model::gaussian_mixture::Covariance;
 use gibbstream::model::ica::{Noise, Sources};
-use gibbstream::random::Seed;
+use gibbstream::model::observations::Observations;
 use gibbstream::schedule::StepSize;
+use gibbstream::trainer::Trainer;
 
-fn settings(model: Kind) -> DenseSettings {
-    DenseSettings {
-        model,
-        name: "g-oem".into(),
-        components: 2,
-        dimension: 3,
-        batch: 50,
-        step: StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 },
-        averaging: Averaging::Uniform,
-        boost: false,
-        sweeps: 4,
-        window: Window::LastQuarter,
-        seed: Seed(3),
-    }
+fn settings(model: Kind) -> Settings {
+    let step = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 };
+    let method = Method { step, averaging: Averaging::Uniform, sweeps: 4, ..Method::G_OEM };
+    Settings { model, ..Settings::new(2).method("g-oem", method).vocabulary(3).batch(50).seed(3) }
 }
 
 const KINDS: [Kind; 6] = [
@@ -45,14 +38,20 @@ fn rows(kind: Kind) -> Vec<f64> {
     }
 }
 
-fn learn(trainer: &mut DenseTrainer, rows: &[f64], from: usize) {
+fn batch(rows: &[f64], first: usize) -> Observations {
+    Observations::new(rows.to_vec(), 3, first as u64, 0).unwrap()
+}
+
+fn learn(trainer: &mut Trainer, rows: &[f64], from: usize) {
     for (i, rows) in rows[150 * from..].chunks(150).enumerate() {
-        trainer.partial_fit(rows.to_vec(), 50 * (from + i) as u64, 0).unwrap();
+        trainer.partial_fit(&batch(rows, 50 * (from + i))).unwrap();
     }
 }
 
-fn model(trainer: &DenseTrainer) -> DenseModel {
-    DenseModel::of(trainer, ["a", "b", "c"].map(String::from).to_vec(), Vec::new()).unwrap()
+fn model(trainer: &Trainer) -> Model {
+    let (settings, fitted) = (trainer.settings().clone(), trainer.fitted().unwrap());
+    let features = Features::Columns(["a", "b", "c"].map(String::from).to_vec());
+    Model { settings, fitted, features, tokenizer: None, history: Vec::new() }
 }
 
 #[test]
@@ -60,17 +59,18 @@ fn saved_loaded_and_gone_on_with() {
     let folder = tempfile::tempdir().unwrap();
     for kind in KINDS {
         let (rows, path) = (rows(kind), folder.path().join("model.gbs"));
-        let mut whole = DenseTrainer::new(settings(kind), 2).unwrap();
+        let mut whole = Trainer::new(settings(kind), 2).unwrap();
         learn(&mut whole, &rows, 0);
-        let mut first = DenseTrainer::new(settings(kind), 1).unwrap();
+        let mut first = Trainer::new(settings(kind), 1).unwrap();
         learn(&mut first, &rows[..300], 0);
         model(&first).save(&path).unwrap();
-        let loaded = DenseModel::load(&path).unwrap();
-        assert_eq!(loaded, model(&first));
-        let mut second = loaded.trainer(loaded.settings.clone(), 2).unwrap();
+        let loaded = Model::load(&path).unwrap();
+        assert_eq!(loaded.settings, settings(kind));
+        assert_eq!(loaded.fitted.arrays(), first.fitted().unwrap().arrays());
+        let mut second = Trainer::resume(loaded.settings, loaded.fitted, 2).unwrap();
         learn(&mut second, &rows, 2);
         assert_eq!(model(&second).hash(), model(&whole).hash(), "{kind:?}");
-        assert_eq!(model(&second).arrays, model(&whole).arrays);
+        assert_eq!(second.fitted().unwrap().arrays(), whole.fitted().unwrap().arrays());
     }
 }
 
@@ -78,7 +78,7 @@ fn saved_loaded_and_gone_on_with() {
 fn a_damaged_file_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.gbs");
-    let mut trainer = DenseTrainer::new(settings(KINDS[0]), 1).unwrap();
+    let mut trainer = Trainer::new(settings(KINDS[0]), 1).unwrap();
     learn(&mut trainer, &rows(KINDS[0]), 0);
     model(&trainer).save(&path).unwrap();
     let bytes = std::fs::read(&path).unwrap();
@@ -86,15 +86,9 @@ fn a_damaged_file_is_refused_by_name() {
         let mut bytes = bytes.clone();
         bytes[at] ^= 4;
         std::fs::write(&path, &bytes).unwrap();
-        let refused = DenseModel::load(&path).unwrap_err().to_string();
+        let refused = Model::load(&path).err().unwrap().to_string();
         assert!(refused.contains("model.gbs: not a usable model file"), "byte {at}: {refused}");
     }
-    std::fs::write(&path, &bytes).unwrap();
-    let refused = gibbstream::model_file::load(&path).unwrap_err().to_string();
-    assert!(
-        refused.contains("it is a gibbstream dense model, and a gibbstream topic model is needed"),
-        "{refused}"
-    );
 }
 
 /// Scores do not depend on threads or on the order of observations, beyond the order of a sum.
@@ -102,12 +96,16 @@ fn a_damaged_file_is_refused_by_name() {
 fn scores_do_not_depend_on_threads_or_company() {
     for kind in KINDS {
         let rows = rows(kind);
-        let mut trainer = DenseTrainer::new(settings(kind), 1).unwrap();
+        let mut trainer = Trainer::new(settings(kind), 1).unwrap();
         learn(&mut trainer, &rows, 0);
         let score = |threads, rows: Vec<&[f64]>| {
-            let effort = Annealed { particles: 3, heats: 5 };
-            let scoring = Scoring { effort, seed: Seed(0), threads };
-            scoring.score(&trainer, rows.into_iter().map(|row| Ok(row.to_vec())), |_| ()).unwrap()
+            let evaluation = Evaluation { particles: 3, threads, ..Evaluation::default() };
+            let row = |values: &[f64]| Ok(Row { id: None, values: values.to_vec() }.into());
+            let parameters = trainer.parameters().unwrap();
+            match parameters.score(evaluation, rows.into_iter().map(row), |_| ()).unwrap() {
+                AnyScore::Rows(score) => score,
+                AnyScore::Documents(_) => panic!("these are rows"),
+            }
         };
         let (forward, backward): (Vec<&[f64]>, Vec<&[f64]>) =
             (rows.chunks(3).collect(), rows.rchunks(3).collect());
@@ -126,18 +124,20 @@ fn scores_do_not_depend_on_threads_or_company() {
 #[test]
 fn nonsense_is_refused() {
     for (change, part) in [
-        (DenseSettings { batch: 0, ..settings(KINDS[0]) }, "batch"),
-        (DenseSettings { sweeps: 0, ..settings(KINDS[0]) }, "sweeps"),
-        (DenseSettings { components: 0, ..settings(KINDS[0]) }, "components"),
-        (DenseSettings { components: 0, ..settings(KINDS[3]) }, "components"),
-        (DenseSettings { components: 5_000, ..settings(KINDS[0]) }, "sources"),
+        (settings(KINDS[0]).batch(0), "batch"),
+        (settings(KINDS[0]).method("g-oem", Method { sweeps: 0, ..Method::G_OEM }), "sweeps"),
+        (Settings { components: 0, ..settings(KINDS[0]) }, "components"),
+        (Settings { components: 0, ..settings(KINDS[3]) }, "components"),
+        (Settings { components: 5_000, ..settings(KINDS[0]) }, "sources"),
         (settings(Kind::PoissonMixture { floor: -1.0 }), "floor"),
     ] {
-        let refused = DenseTrainer::new(change, 1).err().unwrap().to_string();
+        let refused = Trainer::new(change, 1).err().unwrap().to_string();
         assert!(refused.contains(part), "{refused}");
     }
-    let mut trainer = DenseTrainer::new(settings(KINDS[0]), 1).unwrap();
-    assert!(trainer.partial_fit(vec![1.0; 4], 0, 0).is_err(), "an incomplete row");
-    assert!(trainer.partial_fit(vec![f64::NAN; 3], 0, 0).is_err());
-    assert!(trainer.predictor().is_none() && trainer.arrays().is_none());
+    let mut trainer = Trainer::new(settings(KINDS[0]), 1).unwrap();
+    assert!(trainer.partial_fit(&Minibatch::default()).is_err(), "documents");
+    assert!(trainer.partial_fit(&Observations::new(vec![1.0; 4], 4, 0, 0).unwrap()).is_err(), "a long row");
+    assert!(trainer.parameters().is_err() && trainer.fitted().is_none());
+    let mut counts = Trainer::new(settings(KINDS[3]), 1).unwrap();
+    assert!(counts.partial_fit(&batch(&[0.5, 1.0, 2.0], 0)).is_err(), "not a count");
 }

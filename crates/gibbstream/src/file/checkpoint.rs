@@ -7,9 +7,9 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use super::model::{Model, RunState};
+use super::new_file::PREFIX as TEMPORARY_PREFIX;
 use crate::error::{Error, Result};
-use crate::model_file::{Run, TopicModel, load};
-use crate::new_file::PREFIX as TEMPORARY_PREFIX;
 
 /// Checkpoints that are kept: the newest, and two to go back to.
 const KEPT: usize = 3;
@@ -18,45 +18,19 @@ const PREFIX: &str = "checkpoint-";
 const SUFFIX: &str = ".gbs";
 const LOCK: &str = "lock";
 
-/// A model that can be kept in a checkpoint.
-pub trait Saved: Sized {
-    /// Minibatches that it has learnt from.
-    fn updates(&self) -> u64;
-
-    /// Writes it, with the state of its run if there is one.
-    fn save_with(&self, path: &Path, run: Option<&Run>) -> Result<()>;
-
-    /// Reads it again.
-    fn load_with(path: &Path) -> Result<(Self, Option<Run>)>;
-}
-
-impl Saved for TopicModel {
-    fn updates(&self) -> u64 {
-        self.learnt.clock.update
-    }
-
-    fn save_with(&self, path: &Path, run: Option<&Run>) -> Result<()> {
-        Self::save_with(self, path, run)
-    }
-
-    fn load_with(path: &Path) -> Result<(Self, Option<Run>)> {
-        load(path)
-    }
-}
-
 /// A model, and where the run that learns it stands.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Checkpoint<M = TopicModel> {
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
     /// What has been learnt.
-    pub model: M,
+    pub model: Model,
     /// The place in the input and what was asked for.
-    pub run: Run,
+    pub run: RunState,
 }
 
-impl<M: Saved> Checkpoint<M> {
+impl Checkpoint {
     /// Reads a checkpoint, refusing anything that is not exactly what was written.
     pub fn load(path: &Path) -> Result<Self> {
-        let (model, run) = M::load_with(path)?;
+        let (model, run) = Model::load_with(path)?;
         let run = run.ok_or_else(|| {
             Error::model_file(path, "it is a model, not a checkpoint", "use --continue to go on from a model")
         })?;
@@ -101,7 +75,7 @@ impl CheckpointFolder {
 
     /// The newest checkpoint that is whole; `None` if there has never been one. Damaged ones are handed to `damaged`,
     /// and only if no other is left is that an error.
-    pub fn newest<M: Saved>(&self, mut damaged: impl FnMut(&Error)) -> Result<Option<Checkpoint<M>>> {
+    pub fn newest(&self, mut damaged: impl FnMut(&Error)) -> Result<Option<Checkpoint>> {
         let mut last = None;
         for file in self.files()?.iter().rev() {
             match Checkpoint::load(&self.path.join(file)) {
@@ -121,8 +95,8 @@ impl CheckpointFolder {
     }
 
     /// Adds a checkpoint and removes those that are too old. An error leaves the older ones as they were.
-    pub fn save(&self, model: &impl Saved, run: &Run) -> Result<()> {
-        let name = format!("{PREFIX}{:012}{SUFFIX}", model.updates());
+    pub fn save(&self, model: &Model, run: &RunState) -> Result<()> {
+        let name = format!("{PREFIX}{:012}{SUFFIX}", model.clock().update);
         model.save_with(&self.path.join(name), Some(run))?;
         let files = self.files()?;
         for old in &files[..files.len().saturating_sub(KEPT)] {
@@ -166,32 +140,26 @@ impl CheckpointFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch_size::BatchSize;
     use crate::corpus::{Document, Minibatch, Vocabulary};
+    use crate::file::Features;
+    use crate::file::new_file::{CRASH_AT, CRASH_POINTS};
+    use crate::learn::Settings;
     use crate::method::Method;
-    use crate::new_file::{CRASH_AT, CRASH_POINTS};
-    use crate::random::Seed;
-    use crate::trainer::{Settings, Trainer};
+    use crate::trainer::Trainer;
     use serde_json::json;
     use std::process::Command;
 
     fn checkpoint(updates: u64) -> Checkpoint {
         let documents = [Document::from_tokens(&[0, 1, 1]), Document::from_tokens(&[2])];
-        let (name, method, batch) = ("g-oem".to_string(), Method::G_OEM, BatchSize::of(2));
-        let settings = Settings { name, method, topics: 2, vocabulary: 3, batch, seed: Seed(1), hdp: None };
+        let settings = Settings::new(2).method("g-oem", Method::G_OEM).vocabulary(3).batch(2).seed(1);
         let mut trainer = Trainer::new(settings.clone(), 1).unwrap();
         for update in 0..updates {
             trainer.partial_fit(&Minibatch::new(&documents, 2 * update, 0)).unwrap();
         }
-        let model = TopicModel {
-            settings,
-            learnt: trainer.into_learnt().unwrap(),
-            vocabulary: Vocabulary::new(["a", "b", "c"]).unwrap(),
-            tokenizer: None,
-            history: Vec::new(),
-            open: None,
-        };
-        let run = Run {
+        let features = Features::Words(Vocabulary::new(["a", "b", "c"]).unwrap());
+        let fitted = trainer.into_fitted().unwrap();
+        let model = Model { settings, fitted, features, tokenizer: None, history: Vec::new() };
+        let run = RunState {
             request: json!({ "passes": 1 }),
             pass: 0,
             documents: 2 * updates,
@@ -207,21 +175,21 @@ mod tests {
     }
 
     fn same(found: &Checkpoint, expected: &Checkpoint) -> bool {
-        found.model.learnt.hash() == expected.model.learnt.hash() && found.run == expected.run
+        found.model.hash() == expected.model.hash() && found.run == expected.run
     }
 
     fn newest(path: &Path) -> Option<u64> {
         let folder = CheckpointFolder::claim(path).unwrap();
         let found: Checkpoint = folder.newest(|damaged| panic!("{damaged}")).unwrap()?;
-        assert!(same(&found, &checkpoint(found.model.learnt.clock.update)));
-        Some(found.model.learnt.clock.update)
+        assert!(same(&found, &checkpoint(found.model.clock().update)));
+        Some(found.model.clock().update)
     }
 
     #[test]
     fn the_newest_three_are_kept() {
         let root = tempfile::tempdir().unwrap();
         let folder = CheckpointFolder::claim(&root.path().join("a/b")).unwrap();
-        assert!(folder.is_empty().unwrap() && folder.newest::<TopicModel>(|_| ()).unwrap().is_none());
+        assert!(folder.is_empty().unwrap() && folder.newest(|_| ()).unwrap().is_none());
         (1..=5).for_each(|updates| save(&folder, updates));
         let names =
             ["checkpoint-000000000003.gbs", "checkpoint-000000000004.gbs", "checkpoint-000000000005.gbs"];
@@ -243,7 +211,7 @@ mod tests {
         assert_eq!(named.len(), 1);
         assert!(named[0].contains("checkpoint-000000000002.gbs: not a usable model file: "), "{named:?}");
         cut(&path(1));
-        let refused = folder.newest::<TopicModel>(|_| ()).unwrap_err().to_string();
+        let refused = folder.newest(|_| ()).unwrap_err().to_string();
         assert!(refused.contains("checkpoint-000000000001.gbs: not a usable model file: "), "{refused}");
     }
 
@@ -254,7 +222,7 @@ mod tests {
         let path = root.path().join("checkpoint-000000000002.gbs");
         let mut bytes = std::fs::read(&path).unwrap();
         let refused = |bytes: &[u8], what: &str| {
-            let error = crate::model_file::parse(&path, bytes).expect_err(what).to_string();
+            let error = Model::parse(&path, bytes).expect_err(what).to_string();
             assert!(error.contains("checkpoint-000000000002.gbs: not a usable model file: "), "{error}");
         };
         for bit in 0..8 * bytes.len() {
@@ -265,7 +233,7 @@ mod tests {
         for length in 0..bytes.len() {
             refused(&bytes[..length], &format!("{length} bytes"));
         }
-        assert!(crate::model_file::parse(&path, &bytes).is_ok());
+        assert!(Model::parse(&path, &bytes).is_ok());
     }
 
     #[test]
@@ -295,7 +263,7 @@ mod tests {
     fn a_crash_at_any_point_leaves_the_old_or_the_new() {
         let child = |folder: &Path, point: &str| {
             Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "checkpoint::tests::saves_where_it_is_told_to_crash"])
+                .args(["--exact", "file::checkpoint::tests::saves_where_it_is_told_to_crash"])
                 .envs([(CHILD_FOLDER, folder.as_os_str()), (CRASH_AT, point.as_ref())])
                 .output()
                 .unwrap()

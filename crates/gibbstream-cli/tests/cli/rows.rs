@@ -103,10 +103,11 @@ fn every_model_is_learnt_scored_asked_and_looked_at() {
         assert!(
             folder.file(if model == "ica" { "arrays/mixing.npy" } else { "arrays/weights.npy" }).exists()
         );
-        run(&folder, "topics m.gbs").refused(
-            "m.gbs: not a usable model file: it is a gibbstream dense model, and a gibbstream topic model is needed \
-             here; use a command that is meant for it",
-        );
+        let refused = format!("m.gbs: a {model} has no topics; look at it with inspect or export");
+        run(&folder, "topics m.gbs").refused(&refused);
+        let plan = train(&folder, model, "--dry-run").ok().json();
+        assert!(plan["memory_bytes"].as_u64() > plan["model_bytes"].as_u64(), "{plan}");
+        assert!(plan["documents_per_second"].as_f64().unwrap() > 0.0, "{plan}");
     }
 }
 
@@ -150,6 +151,17 @@ fn threads_reading_and_kills_change_no_bit() {
 }
 
 #[test]
+fn minibatches_of_rows_can_grow() {
+    let folder = folder();
+    let grown =
+        run(&folder, "train numbers.csv --json --model gaussian-mixture --components 2 --batch 10..25").ok();
+    let fixed =
+        run(&folder, "train numbers.csv --json --model gaussian-mixture --components 2 --batch 10").ok();
+    let updates = |ran: &Ran| ran.json()["updates"].as_u64().unwrap();
+    assert!(updates(&grown) < updates(&fixed), "{} {}", updates(&grown), updates(&fixed));
+}
+
+#[test]
 fn a_model_goes_on_with_other_rows() {
     let folder = folder();
     let first = train(&folder, "gaussian-mixture", "--out m.gbs").ok().json();
@@ -158,6 +170,8 @@ fn a_model_goes_on_with_other_rows() {
     assert_eq!((first["documents"].as_u64(), second["documents"].as_u64()), (Some(600), Some(1200)));
     let shown = run(&folder, "inspect n.gbs").ok().stdout;
     assert!(shown.contains("continue") && shown.contains("batch: 50 -> 25"), "{shown}");
+    // The kind of the model need not be said again.
+    run(&folder, "train numbers.csv --json --continue m.gbs --out o.gbs --batch 25").ok();
     run(&folder, "train counts.csv --model poisson-mixture --continue m.gbs --out n.gbs").refused(
         "--model: the model is a gaussian-mixture, not poisson-mixture; leave it out, or train a new model",
     );
@@ -253,10 +267,6 @@ fn flags_without_meaning_are_refused() {
             "--model gaussian-mixture --components 2 --sources laplace",
             "--sources: has no meaning for --model gaussian-mixture; leave it out",
         ),
-        (
-            "--model ica --components 2 --batch 10..20",
-            "--batch: minibatches of topic models can grow, those of this model cannot; give one number",
-        ),
         ("--topics 2 --noise diagonal", "--noise: has no meaning for --model lda; leave it out"),
         (
             "--model ica --components 2 --method olda",
@@ -274,8 +284,7 @@ fn flags_without_meaning_are_refused() {
         ),
         (
             "--model ica --components 2 --holdout 600",
-            "INPUT: no row is left to learn from after those that are passed over and kept aside; give more, or keep \
-             fewer aside",
+            "--holdout: all documents read are kept aside, and none is left to learn from; keep fewer aside",
         ),
     ] {
         run(&folder, &format!("train numbers.csv {flags} --out x.gbs")).refused(message);

@@ -1,36 +1,36 @@
-//! Independent components as a model that can be saved and asked.
+//! Independent components as a learner: what is written of them, and how they are asked.
 
-use super::{Array, Arrays, Dense, Diagnostics, Predictor};
+use super::gaussian_mixture::Gaussian;
+use super::ica::{Ica, IcaParameters, IcaState, IcaView, Sources};
+use super::observations::Observations;
+use super::row_baseline::{SingleComponent, finite};
 use crate::error::Result;
 use crate::evaluation::Estimate;
 use crate::evaluation::annealed::Annealed;
 use crate::inference::Passes;
 use crate::inference::scales::{Hidden, Workspace};
-use crate::model::gaussian_mixture::Gaussian;
-use crate::model::ica::{Ica, IcaParameters, IcaState, IcaView, Sources};
-use crate::model::observations::Observations;
+use crate::learn::{
+    Array, BatchRef, Diagnostics, Given, LearnerModel, Parameters, Predictor, RowParameters, Stored,
+};
 use crate::random::Stream;
+use crate::schedule::Step;
 
-impl Dense for Ica {
+impl LearnerModel for Ica {
     /// Without independent sources, what is left of the model is its covariance.
-    type Baseline = Gaussian;
+    type Baseline = SingleComponent<Gaussian>;
 
-    fn dimension(&self) -> usize {
-        self.dimension
+    fn baseline(&self) -> SingleComponent<Gaussian> {
+        SingleComponent::new(Gaussian { floor: self.floor, ..Gaussian::default() }, self.dimension)
     }
 
-    fn baseline(&self) -> (Gaussian, &'static str) {
-        (Gaussian { floor: self.floor, ..Gaussian::default() }, "single-gaussian")
+    fn batch<'a>(&self, batch: BatchRef<'a>) -> Result<Given<'a, Observations>> {
+        batch.rows().map(Given::Borrowed)
     }
 
-    fn batch(&self, rows: Vec<f64>, first: u64, pass: u64) -> Result<Observations> {
-        Observations::new(rows, self.dimension, first, pass)
-    }
-
-    fn arrays(&self, state: &IcaState) -> Vec<Array> {
+    fn arrays<'a>(&self, state: &'a IcaState) -> Vec<Array<'a>> {
         let mut arrays = vec![
-            Array::new("pivot", &[self.dimension], &state.pivot),
-            Array::new("statistics", &[self.layout().len()], &state.statistics),
+            Array::floats("pivot", &[self.dimension], &state.pivot),
+            Array::floats("statistics", &[self.layout().len()], &state.statistics),
             Array::one("averaged_updates", state.remembered as f64),
             Array::one("spread", state.spread),
         ];
@@ -39,7 +39,8 @@ impl Dense for Ica {
         arrays
     }
 
-    fn restore(&self, arrays: &Arrays<'_>) -> Result<IcaState, String> {
+    fn restore(&self, stored: &dyn Stored, _clock: &Step) -> Result<IcaState, String> {
+        let arrays = |name: &str, shape: &[usize]| finite(stored, name, shape);
         let (p, q) = (self.dimension, self.sources);
         let parameters = |[mean, mixing, noise, degrees]: [&str; 4]| {
             Ok::<_, String>(IcaParameters {
@@ -59,17 +60,20 @@ impl Dense for Ica {
         })
     }
 
-    fn reported(&self, state: &IcaState) -> Vec<Array> {
-        self.named(NAMES, &self.parameters(state))
+    fn parameters(
+        &self,
+        state: &IcaState,
+        baseline: &SingleComponent<Gaussian>,
+        _clock: &Step,
+    ) -> Result<Parameters> {
+        let (parameters, mut view) = (Ica::parameters(self, state), IcaView::default());
+        self.fill(&state.pivot, &parameters, &mut view);
+        let arrays = self.named(NAMES, &parameters).into_iter().map(Array::into_owned).collect();
+        let (baseline_name, baseline) = ("single-gaussian", baseline.predictor()?);
+        Ok(Parameters::Rows(RowParameters { model: Box::new(view), arrays, baseline_name, baseline }))
     }
 
-    fn predictor(&self, state: &IcaState) -> Box<dyn Predictor> {
-        let mut view = IcaView::default();
-        self.fill(&state.pivot, &self.parameters(state), &mut view);
-        Box::new(view)
-    }
-
-    fn diagnostics(&self, state: &IcaState) -> Diagnostics {
+    fn diagnostics(&self, state: &IcaState, _clock: &Step) -> Diagnostics {
         let sources = self.shapes(state);
         let gaussian = sources.iter().filter(|shape| shape.looks_gaussian).count();
         let mut warnings = Vec::new();
@@ -94,13 +98,13 @@ const NAMES: [&str; 4] = ["mean", "mixing", "noise", "degrees"];
 const AVERAGE_NAMES: [&str; 4] = ["average_mean", "average_mixing", "average_noise", "average_degrees"];
 
 impl Ica {
-    fn named(&self, names: [&'static str; 4], parameters: &IcaParameters) -> Vec<Array> {
+    fn named<'a>(&self, names: [&'static str; 4], parameters: &'a IcaParameters) -> Vec<Array<'a>> {
         let (p, q) = (self.dimension, self.sources);
         vec![
-            Array::new(names[0], &[p], &parameters.mean),
-            Array::new(names[1], &[p, q], &parameters.mixing),
-            Array::new(names[2], &[p], &parameters.noise),
-            Array::new(names[3], &[q], &parameters.degrees),
+            Array::floats(names[0], &[p], &parameters.mean),
+            Array::floats(names[1], &[p, q], &parameters.mixing),
+            Array::floats(names[2], &[p], &parameters.noise),
+            Array::floats(names[3], &[q], &parameters.degrees),
         ]
     }
 }
@@ -114,7 +118,7 @@ impl Predictor for IcaView {
         effort.log_likelihood(self, x, random)
     }
 
-    fn hidden(&self, x: &[f64], sweeps: usize, random: Stream) -> (Vec<f64>, Option<Vec<f64>>) {
+    fn latent(&self, x: &[f64], sweeps: usize, random: Stream) -> (Vec<f64>, Option<Vec<f64>>) {
         let (mut hidden, mut space) = (Hidden::default(), Workspace::default());
         hidden.begin(self, x, random);
         hidden.advance(self, &mut space, Passes { range: 0..sweeps, keep_from: sweeps / 2 });

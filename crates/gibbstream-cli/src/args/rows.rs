@@ -2,26 +2,16 @@
 
 use super::General;
 use super::train::TrainArgs;
-use gibbstream::dense::{DenseModel, DenseSettings, Kind};
-use gibbstream::inference::gibbs::Window;
-use gibbstream::method::{Local, Method};
-use gibbstream::model::gaussian_mixture::Covariance;
-use gibbstream::model::ica::{Noise, Sources};
+use gibbstream::file::Model;
+use gibbstream::learn::{ModelKind, RowChoices, Settings, parse_sources};
+use gibbstream::method::Method;
 use gibbstream::model::topic_rule::{Smoothing, TopicRule};
-use gibbstream::schedule::StepSize;
 use gibbstream::{Error, Result};
-
-/// The weight of minibatches of mixtures unless another is asked for: they find their place in few updates, and then it is
-/// better to average more than the method does.
-const MIXTURE_STEP: StepSize = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 };
-
-/// The smallest variance, rate or chance unless another is asked for.
-const FLOOR: f64 = 1e-6;
 
 /// What is particular to models of rows of numbers.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Models of numbers")]
-pub struct DenseArgs {
+pub struct RowArgs {
     /// Covariances of a gaussian-mixture: full or diagonal [default: full]
     #[arg(long, value_name = "FORM", value_parser = ["full", "diagonal"], hide_possible_values = true)]
     covariance: Option<String>,
@@ -30,8 +20,8 @@ pub struct DenseArgs {
     #[arg(long, value_name = "X")]
     floor: Option<f64>,
     /// Sources of ica: laplace, student (degrees of freedom learnt), student=NU, or gaussian [default: laplace]
-    #[arg(long, value_name = "LAW", value_parser = parse_sources)]
-    sources: Option<Sources>,
+    #[arg(long, value_name = "LAW", value_parser = checked_sources)]
+    sources: Option<String>,
     /// Noise of ica: isotropic or diagonal [default: isotropic]
     #[arg(long, value_name = "FORM", value_parser = ["isotropic", "diagonal"], hide_possible_values = true)]
     noise: Option<String>,
@@ -40,17 +30,8 @@ pub struct DenseArgs {
     source_scale: Option<String>,
 }
 
-fn parse_sources(text: &str) -> Result<Sources, String> {
-    match text.split_once('=') {
-        None if text == "laplace" => Ok(Sources::Laplace),
-        None if text == "student" => Ok(Sources::Student(None)),
-        None if text == "gaussian" => Ok(Sources::Gaussian),
-        Some(("student", degrees)) => degrees
-            .parse()
-            .map(|degrees| Sources::Student(Some(degrees)))
-            .map_err(|_| format!("`{degrees}` is not a number")),
-        _ => Err("use laplace, student, student=NU or gaussian".into()),
-    }
+fn checked_sources(text: &str) -> Result<String, String> {
+    parse_sources(text).map(|_| text.to_owned())
 }
 
 /// Flags of documents and topics that mean nothing for rows of numbers.
@@ -98,7 +79,7 @@ const PARTICULAR: [(&str, &[&str]); 9] = [
 
 impl TrainArgs {
     /// Whether the model is one of rows of numbers.
-    pub fn is_dense(&self) -> bool {
+    pub fn is_of_rows(&self) -> bool {
         self.model != "lda" && self.model != "hdp"
     }
 
@@ -107,7 +88,7 @@ impl TrainArgs {
     }
 
     /// Topic models have no use for the flags of other models.
-    pub fn refuse_dense_flags(&self) -> Result<()> {
+    pub fn refuse_row_flags(&self) -> Result<()> {
         let own = ["covariance", "floor", "sources", "noise", "source-scale"];
         self.refuse(own.into_iter().find(|flag| self.given(flag)))
     }
@@ -119,53 +100,28 @@ impl TrainArgs {
     }
 
     /// The settings of a model of rows of numbers; the number of columns is 1 until it is known.
-    pub fn dense_settings(&self, general: &General, base: Option<&DenseModel>) -> Result<DenseSettings> {
+    pub fn row_settings(&self, general: &General, base: Option<&Model>) -> Result<Settings> {
         self.refuse(TOPIC_FLAGS.into_iter().find(|flag| self.given(flag)))?;
         let foreign = |(_, models): &&(&str, &[&str])| !models.contains(&self.model.as_str());
         let mut foreign = PARTICULAR.iter().filter(foreign).map(|(flag, _)| *flag);
         self.refuse(foreign.find(|flag| self.given(flag)))?;
-        let own = Method::named(self.method.name())?;
-        if own != Method::G_OEM && own != Method::G_OEM_PLUS {
-            let problem = format!("`{}` is a method for topics", self.method.name());
-            return Err(Error::setting("--method", problem, "use g-oem or g-oem++"));
-        }
-        let step = if self.model == "ica" { own.step } else { MIXTURE_STEP };
-        let method = self.method.changed(Method { step, ..own })?;
+        let recommended = self.kind(None)?.recommended(self.method.name()).map_err(as_flag)?;
+        let method = self.method.changed(recommended)?;
         if let Some(base) = base {
-            return self.continued_dense(base, method, general);
+            return self.continued_rows(base, method, general);
         }
         let Some(components) = self.topics else {
             let problem = "the number of components or sources is missing";
             return Err(Error::setting("--components", problem, "for example --components 10"));
         };
-        let model = self.kind(&method);
-        let samples = matches!(model, Kind::Ica { .. });
-        Ok(DenseSettings {
-            model,
-            name: self.method.name().to_owned(),
-            components,
-            dimension: 1,
-            batch: self.observations()?,
-            step: method.step,
-            averaging: method.averaging,
-            boost: method.boost && samples,
-            sweeps: if samples { method.sweeps } else { 1 },
-            window: window_of(&method),
-            seed: general.seed,
-        })
-    }
-
-    /// Observations in a minibatch.
-    fn observations(&self) -> Result<usize> {
-        if self.batch.grows() {
-            let problem = "minibatches of topic models can grow, those of this model cannot";
-            return Err(Error::setting("--batch", problem, "give one number"));
-        }
-        Ok(self.batch.most)
+        let model = self.kind(Some(&method))?;
+        let settings =
+            Settings::new(components).method(self.method.name(), model.relevant(method)).vocabulary(1);
+        Ok(Settings { model, batch: self.batch, seed: general.seed, ..settings })
     }
 
     /// The settings of a model with the changes that were asked for: how it learns may change, what it is may not.
-    fn continued_dense(&self, base: &DenseModel, method: Method, general: &General) -> Result<DenseSettings> {
+    fn continued_rows(&self, base: &Model, method: Method, general: &General) -> Result<Settings> {
         let mut settings = base.settings.clone();
         let refuse = |flag: &str, problem: String| {
             Err(Error::setting(flag, problem, "leave it out, or train a new model"))
@@ -187,59 +143,44 @@ impl TrainArgs {
             return refuse(&format!("--{flag}"), "a model that is continued stays what it is".into());
         }
         if ["kappa", "offset", "tau", "step"].iter().any(|flag| self.given(flag)) {
-            settings.step = method.step;
+            settings.method.step = method.step;
         }
         let changed = |flag: &str| self.given(flag);
         if changed("batch") {
-            settings.batch = self.observations()?;
+            settings.batch = self.batch;
         }
         if changed("seed") {
             settings.seed = general.seed;
         }
         if changed("sweeps") {
-            settings.sweeps = method.sweeps;
+            settings.method.sweeps = method.sweeps;
         }
         if changed("window") {
-            settings.window = window_of(&method);
+            settings.method.local = settings.model.relevant(method).local;
         }
         if changed("boost") || changed("no-boost") {
-            settings.boost = method.boost;
+            settings.method.boost = method.boost;
         }
         Ok(settings)
     }
 
-    fn kind(&self, method: &Method) -> Kind {
-        let DenseArgs { covariance, floor, sources, noise, source_scale } = &self.dense;
-        let floor = floor.unwrap_or(FLOOR);
-        match self.model.as_str() {
-            "gaussian-mixture" => {
-                let diagonal = covariance.as_deref() == Some("diagonal");
-                Kind::GaussianMixture {
-                    covariance: if diagonal { Covariance::Diagonal } else { Covariance::Full },
-                    floor,
-                }
-            }
-            "poisson-mixture" => Kind::PoissonMixture { floor },
-            "bernoulli-mixture" => Kind::BernoulliMixture { floor },
-            "multinomial-mixture" => {
-                let TopicRule::MaximumLikelihood(Smoothing::Share(smoothing)) = method.global else {
-                    unreachable!("g-oem smooths by a share, and the flags that change that are refused")
-                };
-                Kind::MultinomialMixture { smoothing }
-            }
-            _ => Kind::Ica {
-                sources: sources.unwrap_or(Sources::Laplace),
-                noise: if noise.as_deref() == Some("diagonal") { Noise::Diagonal } else { Noise::Isotropic },
-                learn_scale: source_scale.as_deref() != Some("fixed"),
-                floor,
-            },
-        }
+    fn kind(&self, method: Option<&Method>) -> Result<ModelKind> {
+        let RowArgs { covariance, floor, sources, noise, source_scale } = self.rows.clone();
+        let smoothing = match method.map(|method| method.global) {
+            Some(TopicRule::MaximumLikelihood(Smoothing::Share(share))) => Some(share),
+            _ => None,
+        };
+        let choices = RowChoices { covariance, floor, smoothing, sources, noise, source_scale };
+        ModelKind::of_rows(&self.model, &choices)
     }
 }
 
-fn window_of(method: &Method) -> Window {
-    match method.local {
-        Local::Gibbs { window, .. } => window,
-        _ => Window::LastQuarter,
+/// What the library calls a setting is a flag here.
+fn as_flag(error: Error) -> Error {
+    match error {
+        Error::Setting { setting, problem, advice } => {
+            Error::Setting { setting: format!("--{setting}"), problem, advice }
+        }
+        other => other,
     }
 }

@@ -11,8 +11,8 @@ mod files;
 mod likelihood;
 mod mixtures;
 mod oracles;
+mod reading;
 mod recovery;
-mod rows;
 
 use gibbstream::model::LatentModel;
 use gibbstream::model::ica::{Ica, IcaParameters, IcaState, Noise, Sources};

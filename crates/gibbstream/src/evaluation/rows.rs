@@ -1,9 +1,9 @@
 //! How well a model of rows of numbers predicts observations that it was not learnt from.
 
-use super::{DenseTrainer, Predictor};
+use super::annealed::Annealed;
+use super::{Estimate, Evaluation};
 use crate::error::{Error, Result};
-use crate::evaluation::Estimate;
-use crate::evaluation::annealed::Annealed;
+use crate::learn::{Predictor, RowParameters};
 use crate::random::{Purpose, Seed, Stream, mix};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -11,20 +11,9 @@ use serde::Serialize;
 /// Observations that are scored together.
 const TOGETHER: usize = 256;
 
-/// How observations are scored.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scoring {
-    /// Work for an observation whose likelihood must be estimated.
-    pub effort: Annealed,
-    /// Seed of the estimates.
-    pub seed: Seed,
-    /// Threads; they never change a result.
-    pub threads: usize,
-}
-
 /// The score of a set of observations. Names are those of topic models, where they mean the same.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct DenseScore {
+pub struct RowScore {
     /// `exact`, or `ais`: annealed importance sampling, unbiased for the likelihood of every observation.
     pub estimator: &'static str,
     /// Particles for each observation; 1 if the estimator is exact.
@@ -53,52 +42,55 @@ pub fn stream_of(seed: Seed, purpose: Purpose, x: &[f64]) -> Stream {
     seed.stream(purpose, [key, 0])
 }
 
-impl Scoring {
-    /// Scores observations, which come as rows of values.
-    pub fn score(
+impl Evaluation {
+    /// Scores rows of values; `each` gets the log-likelihood of every one, in their order. Where a likelihood must be
+    /// estimated, it is by annealed importance sampling, whatever estimator documents would have.
+    pub fn score_rows(
         &self,
-        trainer: &DenseTrainer,
+        parameters: &RowParameters,
         rows: impl Iterator<Item = Result<Vec<f64>>>,
-        mut progress: impl FnMut(u64),
-    ) -> Result<DenseScore> {
-        let nothing = || Error::setting("model", "it has learnt nothing yet", "train it first");
-        let predictor = trainer.predictor().ok_or_else(nothing)?;
-        let (single, baseline) = trainer.baseline()?;
+        mut each: impl FnMut(f64),
+    ) -> Result<RowScore> {
+        self.validate()?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().map_err(|error| {
             let problem = format!("cannot start {} threads: {error}", self.threads);
-            Error::setting("--threads", problem, "ask for fewer")
+            Error::setting("threads", problem, "ask for fewer")
         })?;
+        let RowParameters { model, baseline, baseline_name, .. } = parameters;
         let mut sums = Sums::default();
         let mut rows = rows.peekable();
         while rows.peek().is_some() {
             let some = rows.by_ref().take(TOGETHER).collect::<Result<Vec<_>>>()?;
-            let estimate = |x: &Vec<f64>| (self.estimate(&*predictor, x), self.estimate(&*single, x));
+            let estimate = |x: &Vec<f64>| (self.estimate(&**model, x), self.estimate(&**baseline, x));
             let estimates: Vec<_> = pool.install(|| some.par_iter().map(estimate).collect());
-            estimates.into_iter().for_each(|(own, single)| sums.add(own, single));
-            progress(sums.number as u64);
+            for (own, single) in estimates {
+                sums.add(own, single);
+                each(own.log_likelihood);
+            }
         }
         if sums.number == 0.0 {
             return Err(Error::setting("INPUT", "there are no observations to score", "give some"));
         }
-        let estimator = predictor.estimator();
+        let estimator = model.estimator();
         let mean = sums.own / sums.number;
         let variance = (sums.squares / sums.number - mean * mean).max(0.0);
-        Ok(DenseScore {
+        Ok(RowScore {
             estimator,
-            particles: if estimator == "exact" { 1 } else { self.effort.particles },
+            particles: if estimator == "exact" { 1 } else { self.particles },
             unit: "nats per observation",
             documents: sums.number as u64,
             tokens: 0,
             log_perplexity_per_document: -mean,
             standard_error: (sums.number > 1.0).then(|| (variance / (sums.number - 1.0)).sqrt()),
             estimator_standard_error: sums.variances.sqrt() / sums.number,
-            baseline,
+            baseline: baseline_name,
             baseline_log_perplexity_per_document: -sums.single / sums.number,
         })
     }
 
     fn estimate(&self, predictor: &dyn Predictor, x: &[f64]) -> Estimate {
-        predictor.log_likelihood(x, self.effort, stream_of(self.seed, Purpose::Evaluation, x))
+        let effort = Annealed { particles: self.particles, ..Annealed::default() };
+        predictor.log_likelihood(x, effort, stream_of(self.seed, Purpose::Evaluation, x))
     }
 }
 

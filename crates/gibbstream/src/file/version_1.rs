@@ -1,0 +1,115 @@
+//! Headers of files of version 1, which had settings and headers of one kind for topic models and of another for rows
+//! of numbers.
+
+use crate::averaging::Averaging;
+use crate::batch_size::BatchSize;
+use crate::inference::gibbs::{Statistic, Window};
+use crate::learn::{ModelKind, Settings};
+use crate::method::{Local, Method};
+use crate::model::hdp::HdpSettings;
+use crate::random::Seed;
+use crate::schedule::StepSize;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// Settings as they were written; the two have no field in common that would tell them apart but `model`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Rows(RowSettings),
+    Topics(TopicSettings),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TopicSettings {
+    name: String,
+    method: Method,
+    topics: usize,
+    vocabulary: usize,
+    batch: BatchSize,
+    seed: Seed,
+    hdp: Option<HdpSettings>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RowSettings {
+    model: ModelKind,
+    name: String,
+    components: usize,
+    dimension: usize,
+    batch: BatchSize,
+    step: StepSize,
+    averaging: Averaging,
+    boost: bool,
+    sweeps: usize,
+    window: Window,
+    seed: Seed,
+}
+
+impl From<TopicSettings> for Settings {
+    fn from(old: TopicSettings) -> Self {
+        Self {
+            model: old.hdp.map_or(ModelKind::Lda, ModelKind::Hdp),
+            name: old.name,
+            method: old.method,
+            components: old.topics,
+            features: old.vocabulary,
+            batch: old.batch,
+            seed: old.seed,
+        }
+    }
+}
+
+impl From<RowSettings> for Settings {
+    fn from(old: RowSettings) -> Self {
+        let RowSettings { step, averaging, boost, sweeps, window, .. } = old;
+        let local = Local::Gibbs { window, statistic: Statistic::RaoBlackwell };
+        Self {
+            model: old.model,
+            name: old.name,
+            method: Method { local, sweeps, step, boost, averaging, ..Method::G_OEM },
+            components: old.components,
+            features: old.dimension,
+            batch: old.batch,
+            seed: old.seed,
+        }
+    }
+}
+
+/// Rewrites a header of version 1 as one of this version. What was asked for in a checkpoint is rewritten too, so
+/// that a run can be resumed.
+pub(super) fn upgrade(mut header: Value) -> Result<Value, String> {
+    header["settings"] = upgraded(header["settings"].take())?;
+    if let Some(asked) = header.pointer_mut("/run/request/settings") {
+        *asked = upgraded(asked.take())?;
+    }
+    let mut scalars = Map::new();
+    for (old, new) in SCALARS {
+        if let Some(value) = header.pointer(old).filter(|value| !value.is_null()) {
+            scalars.insert(new.to_owned(), value.clone());
+        }
+    }
+    header["scalars"] = Value::Object(scalars);
+    Ok(header)
+}
+
+/// Where single numbers of topic models were, and what they are called now.
+const SCALARS: [(&str, &str); 6] = [
+    ("/tokens", "tokens"),
+    ("/scale", "scale"),
+    ("/averaged_updates", "averaged_updates"),
+    ("/clamps/sum", "clamped_sums"),
+    ("/clamps/entries", "clamped_entries"),
+    ("/topics_created", "topics_created"),
+];
+
+fn upgraded(settings: Value) -> Result<Value, String> {
+    let settings = match serde_json::from_value(settings) {
+        Ok(Written::Topics(settings)) => Settings::from(settings),
+        Ok(Written::Rows(settings)) => Settings::from(settings),
+        Err(error) => return Err(format!("its settings are not readable: {error}")),
+    };
+    Ok(json!(settings))
+}

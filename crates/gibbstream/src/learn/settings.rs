@@ -1,0 +1,389 @@
+//! Everything that decides what is learnt, apart from the data: one structure for all models.
+
+use crate::averaging::Averaging;
+use crate::batch_size::BatchSize;
+use crate::error::{Error, Result};
+use crate::inference::gibbs::Statistic;
+use crate::method::{Local, Method};
+use crate::model::gaussian_mixture::Covariance;
+use crate::model::hdp::HdpSettings;
+use crate::model::ica::{Noise, Sources};
+use crate::model::observations::Domain;
+use crate::random::Seed;
+use serde::{Deserialize, Serialize};
+
+/// The largest number of topics or components that is accepted.
+pub const MAX_COMPONENTS: usize = 1_000_000;
+
+/// The largest number of sources: their covariance is a matrix.
+const MAX_SOURCES: usize = 4096;
+
+/// The kinds of models, with what is particular to each.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ModelKind {
+    /// Latent Dirichlet allocation: a given number of topics.
+    Lda,
+    /// The hierarchical Dirichlet process: an open number of topics.
+    Hdp(HdpSettings),
+    /// Independent components with heavy tails, mixed and heard through noise.
+    Ica {
+        /// The law of the sources.
+        sources: Sources,
+        /// The form of the noise.
+        noise: Noise,
+        /// Whether their scale is learnt and handed over to the mixing matrix after every update.
+        learn_scale: bool,
+        /// The smallest variance of the noise.
+        floor: f64,
+    },
+    /// A mixture of Gaussian distributions.
+    GaussianMixture {
+        /// The form of covariances.
+        covariance: Covariance,
+        /// The smallest variance in any direction.
+        floor: f64,
+    },
+    /// A mixture of independent Poisson counts.
+    PoissonMixture {
+        /// The smallest rate.
+        floor: f64,
+    },
+    /// A mixture of multinomial distributions.
+    MultinomialMixture {
+        /// The share of each component that is spread evenly.
+        smoothing: f64,
+    },
+    /// A mixture of independent answers.
+    BernoulliMixture {
+        /// The smallest probability of an answer.
+        floor: f64,
+    },
+}
+
+impl ModelKind {
+    /// The names of all kinds.
+    pub const NAMES: [&'static str; 7] = [
+        "lda",
+        "hdp",
+        "ica",
+        "gaussian-mixture",
+        "poisson-mixture",
+        "multinomial-mixture",
+        "bernoulli-mixture",
+    ];
+
+    /// Its name for users.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Lda => "lda",
+            Self::Hdp(_) => "hdp",
+            Self::Ica { .. } => "ica",
+            Self::GaussianMixture { .. } => "gaussian-mixture",
+            Self::PoissonMixture { .. } => "poisson-mixture",
+            Self::MultinomialMixture { .. } => "multinomial-mixture",
+            Self::BernoulliMixture { .. } => "bernoulli-mixture",
+        }
+    }
+
+    /// Whether it is a model of documents and their topics; all others are models of rows of numbers.
+    pub fn has_topics(&self) -> bool {
+        matches!(self, Self::Lda | Self::Hdp(_))
+    }
+
+    /// What is decided about an open number of topics, if it is open.
+    pub fn hdp(&self) -> Option<HdpSettings> {
+        if let Self::Hdp(hdp) = self { Some(*hdp) } else { None }
+    }
+
+    /// Which numbers a model of rows is for.
+    pub fn domain(&self) -> Domain {
+        match self {
+            Self::Ica { .. } | Self::GaussianMixture { .. } => Domain::Real,
+            Self::BernoulliMixture { .. } => Domain::Binary,
+            _ => Domain::Counts,
+        }
+    }
+
+    /// What its latent part is called: a share of each topic or component, or a value of each source.
+    pub fn latent(&self) -> &'static str {
+        if matches!(self, Self::Ica { .. }) { "sources" } else { "theta" }
+    }
+
+    /// A method without the parts that mean nothing for this kind of model, so that equal settings look equal.
+    #[must_use]
+    pub fn relevant(&self, method: Method) -> Method {
+        if self.has_topics() {
+            return method;
+        }
+        let Method { sweeps, step, boost, averaging, .. } = method;
+        let local = Local::Gibbs { window: method.window(), statistic: Statistic::RaoBlackwell };
+        Method { local, sweeps, step, boost, averaging, ..Method::G_OEM }
+    }
+
+    /// The recommended settings of the method of that name, for this kind of model.
+    pub fn recommended(&self, method: &str) -> Result<Method> {
+        match self {
+            Self::Lda => Method::recommended(method),
+            Self::Hdp(_) => Method::recommended_for_hdp(method),
+            Self::Ica { .. } => online_em(method),
+            _ => online_em(method).map(|_| Method::MIXTURE_G_OEM),
+        }
+    }
+}
+
+/// What can be said about a model of numbers, in the words of flags and parameters; `None` is the recommended value.
+#[derive(Clone, Debug, Default)]
+pub struct RowChoices {
+    /// Covariances of a gaussian-mixture: `full` or `diagonal`.
+    pub covariance: Option<String>,
+    /// Smallest variance, rate or probability.
+    pub floor: Option<f64>,
+    /// Share of each component of a multinomial-mixture that is spread evenly.
+    pub smoothing: Option<f64>,
+    /// Sources of ica: `laplace`, `student`, `student=NU` or `gaussian`.
+    pub sources: Option<String>,
+    /// Noise of ica: `isotropic` or `diagonal`.
+    pub noise: Option<String>,
+    /// Scale of the sources of ica: `learnt` or `fixed`.
+    pub source_scale: Option<String>,
+}
+
+impl ModelKind {
+    /// A model of numbers by its name. What has no meaning for it is not looked at.
+    pub fn of_rows(name: &str, choices: &RowChoices) -> Result<Self> {
+        let floor = choices.floor.unwrap_or(1e-6);
+        let second = |setting: &str, value: Option<&str>, known: [&str; 2]| match value {
+            None => Ok(false),
+            Some(value) if known.contains(&value) => Ok(value == known[1]),
+            Some(value) => {
+                let advice = format!("use {} or {}", known[0], known[1]);
+                Err(Error::setting(setting, format!("there is no `{value}`"), advice))
+            }
+        };
+        Ok(match name {
+            "ica" => Self::Ica {
+                sources: choices
+                    .sources
+                    .as_deref()
+                    .map_or(Ok(Sources::Laplace), parse_sources)
+                    .map_err(|advice| Error::setting("sources", "there is no such law", advice))?,
+                noise: if second("noise", choices.noise.as_deref(), ["isotropic", "diagonal"])? {
+                    Noise::Diagonal
+                } else {
+                    Noise::Isotropic
+                },
+                learn_scale: !second("source-scale", choices.source_scale.as_deref(), ["learnt", "fixed"])?,
+                floor,
+            },
+            "gaussian-mixture" => Self::GaussianMixture {
+                covariance: if second("covariance", choices.covariance.as_deref(), ["full", "diagonal"])? {
+                    Covariance::Diagonal
+                } else {
+                    Covariance::Full
+                },
+                floor,
+            },
+            "poisson-mixture" => Self::PoissonMixture { floor },
+            "multinomial-mixture" => {
+                Self::MultinomialMixture { smoothing: choices.smoothing.unwrap_or(1e-4) }
+            }
+            "bernoulli-mixture" => Self::BernoulliMixture { floor },
+            _ => {
+                let advice = format!("use one of {}", Self::NAMES[2..].join(", "));
+                return Err(Error::setting("model", format!("`{name}` is no model of numbers"), advice));
+            }
+        })
+    }
+
+    /// The choices that lead to it.
+    pub fn row_choices(&self) -> RowChoices {
+        let mut choices = RowChoices::default();
+        match *self {
+            Self::Lda | Self::Hdp(_) => {}
+            Self::Ica { sources, noise, learn_scale, floor } => {
+                choices.sources = Some(match sources {
+                    Sources::Laplace => "laplace".into(),
+                    Sources::Gaussian => "gaussian".into(),
+                    Sources::Student(None) => "student".into(),
+                    Sources::Student(Some(degrees)) => format!("student={degrees}"),
+                });
+                let noise = if noise == Noise::Diagonal { "diagonal" } else { "isotropic" };
+                choices.noise = Some(noise.to_owned());
+                choices.source_scale = Some(if learn_scale { "learnt" } else { "fixed" }.to_owned());
+                choices.floor = Some(floor);
+            }
+            Self::GaussianMixture { covariance, floor } => {
+                let form = if covariance == Covariance::Diagonal { "diagonal" } else { "full" };
+                choices.covariance = Some(form.to_owned());
+                choices.floor = Some(floor);
+            }
+            Self::PoissonMixture { floor } | Self::BernoulliMixture { floor } => choices.floor = Some(floor),
+            Self::MultinomialMixture { smoothing } => choices.smoothing = Some(smoothing),
+        }
+        choices
+    }
+}
+
+/// The law that a text such as `student=4` asks for.
+pub fn parse_sources(text: &str) -> Result<Sources, String> {
+    match text.split_once('=') {
+        None if text == "laplace" => Ok(Sources::Laplace),
+        None if text == "student" => Ok(Sources::Student(None)),
+        None if text == "gaussian" => Ok(Sources::Gaussian),
+        Some(("student", degrees)) => degrees
+            .parse()
+            .map(|degrees| Sources::Student(Some(degrees)))
+            .map_err(|_| format!("`{degrees}` is not a number")),
+        _ => Err("use laplace, student, student=NU or gaussian".into()),
+    }
+}
+
+/// Online EM as published, which is what models of numbers are learnt by.
+fn online_em(name: &str) -> Result<Method> {
+    let method = Method::published(name)?;
+    if method == Method::G_OEM || method == Method::G_OEM_PLUS {
+        return Ok(method);
+    }
+    let problem = format!("`{name}` is a method for topics");
+    Err(Error::setting("method", problem, "use g-oem or g-oem++"))
+}
+
+/// Everything that decides what is learnt, apart from the data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The kind of model.
+    pub model: ModelKind,
+    /// Name of the method that `method` was made from.
+    pub name: String,
+    /// How to learn. Models of numbers use the parts of it that are not about topics.
+    pub method: Method,
+    /// Number of topics, components or sources; the number at the start if it is open.
+    pub components: usize,
+    /// Number of words of the vocabulary, or of columns.
+    pub features: usize,
+    /// Documents or rows in a full minibatch.
+    pub batch: BatchSize,
+    /// Seed of all random streams.
+    pub seed: Seed,
+}
+
+impl Settings {
+    /// A topic model with the recommended settings. The size of the vocabulary is still to be given.
+    ///
+    /// ```
+    /// use gibbstream::learn::Settings;
+    /// let settings = Settings::new(100).vocabulary(5_000).batch(200).seed(7);
+    /// assert_eq!((settings.components, settings.features), (100, 5_000));
+    /// assert!(settings.validate().is_ok());
+    /// ```
+    pub fn new(topics: usize) -> Self {
+        Self {
+            model: ModelKind::Lda,
+            name: "g-oem".to_owned(),
+            method: Method::TUNED_G_OEM,
+            components: topics,
+            features: 0,
+            batch: BatchSize::of(100),
+            seed: Seed(0),
+        }
+    }
+
+    /// Any kind of model with the recommended settings of the method of that name.
+    pub fn of(model: ModelKind, components: usize, method: &str) -> Result<Self> {
+        let name = method.to_owned();
+        Ok(Self { model, name, method: model.recommended(method)?, ..Self::new(components) })
+    }
+
+    /// The same with so many words.
+    #[must_use]
+    pub fn vocabulary(self, words: usize) -> Self {
+        Self { features: words, ..self }
+    }
+
+    /// The same with so many documents or rows in a minibatch.
+    #[must_use]
+    pub fn batch(self, size: usize) -> Self {
+        Self { batch: BatchSize::of(size), ..self }
+    }
+
+    /// The same with another seed.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed: Seed(seed), ..self }
+    }
+
+    /// The same with another method; `name` is what users call it.
+    #[must_use]
+    pub fn method(self, name: &str, method: Method) -> Self {
+        Self { name: name.to_owned(), method, ..self }
+    }
+
+    /// Refuses settings that make no sense, before anything is allocated.
+    pub fn validate(&self) -> Result<()> {
+        let refuse =
+            |setting: &str, problem: String, advice: String| Err(Error::setting(setting, problem, advice));
+        let name = if self.model.has_topics() { "topics" } else { "components" };
+        if (self.components == 0 && self.model.has_topics()) || self.components > MAX_COMPONENTS {
+            let problem = format!("{} is not a number of {name}", self.components);
+            let advice = format!("choose a number from 1 to {MAX_COMPONENTS}, such as 100");
+            return refuse(name, problem, advice);
+        }
+        if matches!(self.model, ModelKind::Ica { .. }) && self.components > MAX_SOURCES {
+            let problem = format!("{} sources would need matrices of their square", self.components);
+            return refuse(name, problem, format!("choose at most {MAX_SOURCES}"));
+        }
+        if self.features == 0 {
+            let (name, problem) = if self.model.has_topics() {
+                ("vocabulary", "there are no words")
+            } else {
+                ("columns", "an observation has no values")
+            };
+            return refuse(name, problem.into(), "check the input and its filters".into());
+        }
+        self.batch.validate()?;
+        match &self.model {
+            ModelKind::Lda => self.method.validate(),
+            ModelKind::Hdp(hdp) => {
+                hdp.validate(self.components).and_then(|()| self.method.validate_for_hdp())
+            }
+            _ => self.validate_rows(),
+        }
+    }
+
+    fn validate_rows(&self) -> Result<()> {
+        if self.method.sweeps == 0 {
+            return Err(Error::setting("sweeps", "0 sweeps find nothing out", "choose 1 or more"));
+        }
+        if self.method.averaging == Averaging::Frequencies {
+            let problem = "rows of numbers have no words, whose frequencies could be reported";
+            return Err(Error::setting("averaging", problem, "use none, uniform or tail=N"));
+        }
+        self.method.step.validate()
+    }
+
+    /// Refuses settings that cannot go on from what was learnt with `before`.
+    pub fn check_continues(&self, before: &Self) -> Result<()> {
+        let refuse = |flag: &str, problem: String, advice: &str| Err(Error::setting(flag, problem, advice));
+        if self.components != before.components {
+            let (flag, began) = match self.model {
+                ModelKind::Hdp(_) => ("--initial-topics", "began with"),
+                _ => ("--topics", "has"),
+            };
+            let problem = format!("the model {began} {} topics, not {}", before.components, self.components);
+            return refuse(flag, problem, "leave it out, or train a new model");
+        }
+        let (old, new) = (&before.method, &self.method);
+        if old.averaging.is_on() != new.averaging.is_on() {
+            let problem =
+                "a mean of parameters must be kept from the first update on, or not at all".to_owned();
+            return refuse("--averaging", problem, "leave it out, or train a new model");
+        }
+        if old.is_langevin() != new.is_langevin() {
+            let problem = "Langevin moves hold topics, other methods counts; one cannot go on from the other";
+            return refuse("--method", problem.to_owned(), "train a new model");
+        }
+        Ok(())
+    }
+}
