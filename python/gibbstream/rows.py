@@ -413,8 +413,8 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator):  # t
         Law of the sources: ``"laplace"``, ``"student"`` (degrees of freedom learnt), ``"student=NU"`` or ``"gaussian"``.
     noise : str
         ``"isotropic"`` or ``"diagonal"``.
-    source_scale : str
-        ``"learnt"`` (and handed over to the mixing matrix) or ``"fixed"``.
+    learn_scale : bool
+        Whether the scale of the sources is learnt and handed over to the mixing matrix.
     sweeps : int, optional
         Sweeps over each row.
     window : str, optional
@@ -442,7 +442,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator):  # t
         "floor",
         "sources",
         "noise",
-        "source_scale",
+        "learn_scale",
         "sweeps",
         "window",
         "boost",
@@ -454,7 +454,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator):  # t
         *,
         sources: str = "laplace",
         noise: str = "isotropic",
-        source_scale: str = "learnt",
+        learn_scale: bool = True,
         floor: float | None = None,
         method: str = "g-oem",
         batch: int | str = 100,
@@ -477,7 +477,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator):  # t
         self.n_components = n_components
         self.sources = sources
         self.noise = noise
-        self.source_scale = source_scale
+        self.learn_scale = learn_scale
         self.floor = floor
         self.method = method
         self.batch = batch

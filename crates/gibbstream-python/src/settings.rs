@@ -3,11 +3,10 @@
 use crate::error::OrException;
 use gibbstream::Error;
 use gibbstream::batch_size::BatchSize;
-use gibbstream::learn::{ModelKind, RowChoices, Settings};
+use gibbstream::learn::{ModelKind, Settings, parse_sources};
 use gibbstream::method::Method;
 use gibbstream::method_changes::{MethodChanges, Parts, parse_alpha, parse_averaging, parse_step};
-use gibbstream::model::hdp::HdpSettings;
-use gibbstream::model::sticks::PiRule;
+use gibbstream::model::ica::Sources;
 use gibbstream::model::topic_rule::{Population, TopicRule};
 use gibbstream::random::Seed;
 use gibbstream::schedule::StepSize;
@@ -16,6 +15,7 @@ use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::{Map, Value, json};
 
 /// The kind of model whose number of topics is open, as the program's `--model` names it.
 const HDP: &str = "hdp";
@@ -33,11 +33,7 @@ pub fn method_names(model: &str) -> Vec<&'static str> {
 /// Passes over the documents that a method makes if nothing else is asked for.
 #[pyfunction]
 pub fn usual_passes(model: &str, method: &str) -> PyResult<u64> {
-    let kind = match model {
-        "lda" => ModelKind::Lda,
-        HDP => ModelKind::Hdp(HdpSettings::default()),
-        name => ModelKind::of_rows(name, &RowChoices::default()).or_exception()?,
-    };
+    let kind = ModelKind::named(model, Map::new()).or_exception()?;
     Ok(kind.recommended(method).or_exception()?.usual_passes())
 }
 
@@ -66,21 +62,7 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
     };
     let kind: String = of("model").required("the kind of a model")?;
     let open = kind == HDP;
-    let model = match kind.as_str() {
-        "lda" => ModelKind::Lda,
-        HDP => ModelKind::Hdp(hdp_settings(of)?),
-        name => {
-            let choices = RowChoices {
-                covariance: text("covariance")?,
-                floor: of("floor").get("a number")?,
-                smoothing: of("smoothing").get("a number")?,
-                sources: text("sources")?,
-                noise: text("noise")?,
-                source_scale: text("source_scale")?,
-            };
-            ModelKind::of_rows(name, &choices).or_exception()?
-        }
-    };
+    let model = ModelKind::named(&kind, choices(parameters, &kind)?).or_exception()?;
     let paper = of("paper").get("True or False")?.unwrap_or(false);
     let own = if paper { Method::published(&name) } else { model.recommended(&name) }.or_exception()?;
     let mut method = if open { changes.apply_for_hdp(own) } else { changes.apply(own) }.or_exception()?;
@@ -113,28 +95,37 @@ fn batch_size(parameter: &Parameter<'_, '_>) -> PyResult<BatchSize> {
     }
 }
 
-fn hdp_settings<'a, 'py: 'a>(of: impl Fn(&'static str) -> Parameter<'a, 'py>) -> PyResult<HdpSettings> {
-    Ok(HdpSettings {
-        max_topics: of("max_topics").required(WHOLE)?,
-        doc_concentration: of("doc_concentration").required("a number")?,
-        top_concentration: of("top_concentration").required("a number")?,
-        min_remainder: of("min_remainder").required("a number")?,
-        pi: PiRule::named(&of("pi").required::<String>("a text")?).or_exception()?,
-    })
+/// What is said about the kind of model: everything that it has a choice for.
+fn choices(parameters: &Bound<'_, PyDict>, kind: &str) -> PyResult<Map<String, Value>> {
+    let mut choices = ModelKind::named(kind, Map::new()).or_exception()?.choices();
+    for (name, choice) in &mut choices {
+        let of = Parameter { parameters, name };
+        if choice.is_boolean() {
+            of.get("True or False")?.into_iter().for_each(|value: bool| *choice = json!(value));
+        } else if choice.is_u64() {
+            of.get(WHOLE)?.into_iter().for_each(|value: u64| *choice = json!(value));
+        } else if choice.is_number() {
+            of.get("a number")?.into_iter().for_each(|value: f64| *choice = json!(value));
+        } else if let Some(text) = of.get::<String>("a text")? {
+            *choice =
+                if name == "sources" { json!(parsed("sources", parse_sources(&text))?) } else { json!(text) };
+        }
+    }
+    Ok(choices)
 }
 
 /// The parameters that ask for these settings: what differs from the method of that name.
 pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    match settings.model.hdp() {
-        None => dict.set_item("n_components", settings.components)?,
-        Some(hdp) => {
-            dict.set_item("initial_topics", settings.components)?;
-            dict.set_item("max_topics", hdp.max_topics)?;
-            dict.set_item("doc_concentration", hdp.doc_concentration)?;
-            dict.set_item("top_concentration", hdp.top_concentration)?;
-            dict.set_item("min_remainder", hdp.min_remainder)?;
-            dict.set_item("pi", hdp.pi.name())?;
+    let open = settings.model.hdp().is_some();
+    dict.set_item(if open { "initial_topics" } else { "n_components" }, settings.components)?;
+    for (name, value) in settings.model.choices() {
+        match (value, settings.model) {
+            (_, ModelKind::Ica { sources, .. }) if name == "sources" => dict.set_item(name, law(sources))?,
+            (Value::Bool(value), _) => dict.set_item(name, value)?,
+            (Value::String(value), _) => dict.set_item(name, value)?,
+            (value, _) if value.is_u64() => dict.set_item(name, value.as_u64())?,
+            (value, _) => dict.set_item(name, value.as_f64())?,
         }
     }
     dict.set_item("method", &settings.name)?;
@@ -144,22 +135,6 @@ pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'
     }
     dict.set_item("seed", settings.seed.0)?;
     let own = settings.model.recommended(&settings.name).or_exception()?;
-    let choices = settings.model.row_choices();
-    for (name, value) in [
-        ("covariance", choices.covariance),
-        ("sources", choices.sources),
-        ("noise", choices.noise),
-        ("source_scale", choices.source_scale),
-    ] {
-        if let Some(value) = value {
-            dict.set_item(name, value)?;
-        }
-    }
-    for (name, value) in [("floor", choices.floor), ("smoothing", choices.smoothing)] {
-        if let Some(value) = value {
-            dict.set_item(name, value)?;
-        }
-    }
     let (method, usual) = (Parts::from(&settings.method), Parts::from(&own));
     if method.sweeps != usual.sweeps {
         dict.set_item("sweeps", method.sweeps)?;
@@ -204,9 +179,19 @@ pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'
     Ok(dict)
 }
 
+/// The text that asks for a law of sources.
+fn law(sources: Sources) -> String {
+    match sources {
+        Sources::Laplace => "laplace".into(),
+        Sources::Gaussian => "gaussian".into(),
+        Sources::Student(None) => "student".into(),
+        Sources::Student(Some(degrees)) => format!("student={degrees}"),
+    }
+}
+
 struct Parameter<'a, 'py> {
     parameters: &'a Bound<'py, PyDict>,
-    name: &'static str,
+    name: &'a str,
 }
 
 impl<'py> Parameter<'_, 'py> {

@@ -3,10 +3,12 @@
 use super::General;
 use super::train::TrainArgs;
 use gibbstream::file::Model;
-use gibbstream::learn::{ModelKind, RowChoices, Settings, parse_sources};
+use gibbstream::learn::{ModelKind, Settings, parse_sources};
 use gibbstream::method::Method;
+use gibbstream::model::ica::Sources;
 use gibbstream::model::topic_rule::{Smoothing, TopicRule};
 use gibbstream::{Error, Result};
+use serde_json::json;
 
 /// What is particular to models of rows of numbers.
 #[derive(Clone, Debug, clap::Args)]
@@ -20,18 +22,14 @@ pub struct RowArgs {
     #[arg(long, value_name = "X")]
     floor: Option<f64>,
     /// Sources of ica: laplace, student (degrees of freedom learnt), student=NU, or gaussian [default: laplace]
-    #[arg(long, value_name = "LAW", value_parser = checked_sources)]
-    sources: Option<String>,
+    #[arg(long, value_name = "LAW", value_parser = parse_sources)]
+    sources: Option<Sources>,
     /// Noise of ica: isotropic or diagonal [default: isotropic]
     #[arg(long, value_name = "FORM", value_parser = ["isotropic", "diagonal"], hide_possible_values = true)]
     noise: Option<String>,
     /// Scale of the sources of ica: learnt (and handed over to the mixing matrix), or fixed [default: learnt]
     #[arg(long, value_name = "HOW", value_parser = ["learnt", "fixed"], hide_possible_values = true)]
     source_scale: Option<String>,
-}
-
-fn checked_sources(text: &str) -> Result<String, String> {
-    parse_sources(text).map(|_| text.to_owned())
 }
 
 /// Flags of documents and topics that mean nothing for rows of numbers.
@@ -165,13 +163,25 @@ impl TrainArgs {
     }
 
     fn kind(&self, method: Option<&Method>) -> Result<ModelKind> {
-        let RowArgs { covariance, floor, sources, noise, source_scale } = self.rows.clone();
+        let RowArgs { covariance, floor, sources, noise, source_scale } = &self.rows;
         let smoothing = match method.map(|method| method.global) {
-            Some(TopicRule::MaximumLikelihood(Smoothing::Share(share))) => Some(share),
+            Some(TopicRule::MaximumLikelihood(Smoothing::Share(share)))
+                if self.model.starts_with("multinomial") =>
+            {
+                Some(share)
+            }
             _ => None,
         };
-        let choices = RowChoices { covariance, floor, smoothing, sources, noise, source_scale };
-        ModelKind::of_rows(&self.model, &choices)
+        let choices = [
+            ("covariance", covariance.as_ref().map(|form| json!(form))),
+            ("floor", floor.map(|floor| json!(floor))),
+            ("smoothing", smoothing.map(|share| json!(share))),
+            ("sources", sources.map(|law| json!(law))),
+            ("noise", noise.as_ref().map(|form| json!(form))),
+            ("learn_scale", source_scale.as_ref().map(|how| json!(how == "learnt"))),
+        ];
+        let choices = choices.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        ModelKind::named(&self.model, choices.collect())
     }
 }
 

@@ -172,7 +172,7 @@ impl TrainArgs {
     pub fn for_model(&self, continued: Option<&Model>) -> Self {
         let mut args = self.clone();
         if let Some(model) = continued.filter(|_| !self.is_given("model")) {
-            args.model = model.settings.model.name().to_owned();
+            model.settings.model.name().clone_into(&mut args.model);
         }
         args
     }

@@ -37,7 +37,7 @@ mod snapshot;
 mod training_run;
 
 pub use arrays::{Array, Scalar, Stored, Values};
-pub use batch::{AnyBatch, BatchRef, Given, Observation};
+pub use batch::{AnyBatch, Observation};
 pub use checkpoints::{CheckpointEvery, Checkpoints};
 pub use cost::Cost;
 pub use held_out::{Evaluated, HeldOut};
@@ -49,6 +49,6 @@ pub use minibatches::{
 pub use observer::{Event, Observer};
 pub use parameters::{AnyScore, Diagnostics, Parameters, Predictor, RowParameters, TopicParameters};
 pub use read_ahead::ReadAhead;
-pub use settings::{MAX_COMPONENTS, ModelKind, RowChoices, Settings, parse_sources};
+pub use settings::{MAX_COMPONENTS, ModelKind, Settings, parse_sources};
 pub use snapshot::{Snapshot, SnapshotReader};
 pub use training_run::{Ended, FitOptions, TrainingRun};

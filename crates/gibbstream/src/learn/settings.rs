@@ -11,9 +11,13 @@ use crate::model::ica::{Noise, Sources};
 use crate::model::observations::Domain;
 use crate::random::Seed;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 /// The largest number of topics or components that is accepted.
 pub const MAX_COMPONENTS: usize = 1_000_000;
+
+/// The smallest variance, rate or probability unless another is asked for.
+const FLOOR: f64 = 1e-6;
 
 /// The largest number of sources: their covariance is a matrix.
 const MAX_SOURCES: usize = 4096;
@@ -132,96 +136,32 @@ impl ModelKind {
     }
 }
 
-/// What can be said about a model of numbers, in the words of flags and parameters; `None` is the recommended value.
-#[derive(Clone, Debug, Default)]
-pub struct RowChoices {
-    /// Covariances of a gaussian-mixture: `full` or `diagonal`.
-    pub covariance: Option<String>,
-    /// Smallest variance, rate or probability.
-    pub floor: Option<f64>,
-    /// Share of each component of a multinomial-mixture that is spread evenly.
-    pub smoothing: Option<f64>,
-    /// Sources of ica: `laplace`, `student`, `student=NU` or `gaussian`.
-    pub sources: Option<String>,
-    /// Noise of ica: `isotropic` or `diagonal`.
-    pub noise: Option<String>,
-    /// Scale of the sources of ica: `learnt` or `fixed`.
-    pub source_scale: Option<String>,
-}
-
 impl ModelKind {
-    /// A model of numbers by its name. What has no meaning for it is not looked at.
-    pub fn of_rows(name: &str, choices: &RowChoices) -> Result<Self> {
-        let floor = choices.floor.unwrap_or(1e-6);
-        let second = |setting: &str, value: Option<&str>, known: [&str; 2]| match value {
-            None => Ok(false),
-            Some(value) if known.contains(&value) => Ok(value == known[1]),
-            Some(value) => {
-                let advice = format!("use {} or {}", known[0], known[1]);
-                Err(Error::setting(setting, format!("there is no `{value}`"), advice))
+    /// The kind of that name. What `choices` does not give has its recommended value; names and values are those that
+    /// files have.
+    pub fn named(name: &str, choices: Map<String, Value>) -> Result<Self> {
+        let mut written = match name {
+            "lda" => return Ok(Self::Lda),
+            "hdp" => json!(HdpSettings::default()),
+            "ica" => {
+                json!({ "sources": Sources::Laplace, "noise": Noise::Isotropic, "learn_scale": true, "floor": FLOOR })
             }
+            "gaussian-mixture" => json!({ "covariance": Covariance::Full, "floor": FLOOR }),
+            "multinomial-mixture" => json!({ "smoothing": 1e-4 }),
+            _ => json!({ "floor": FLOOR }),
         };
-        Ok(match name {
-            "ica" => Self::Ica {
-                sources: choices
-                    .sources
-                    .as_deref()
-                    .map_or(Ok(Sources::Laplace), parse_sources)
-                    .map_err(|advice| Error::setting("sources", "there is no such law", advice))?,
-                noise: if second("noise", choices.noise.as_deref(), ["isotropic", "diagonal"])? {
-                    Noise::Diagonal
-                } else {
-                    Noise::Isotropic
-                },
-                learn_scale: !second("source-scale", choices.source_scale.as_deref(), ["learnt", "fixed"])?,
-                floor,
-            },
-            "gaussian-mixture" => Self::GaussianMixture {
-                covariance: if second("covariance", choices.covariance.as_deref(), ["full", "diagonal"])? {
-                    Covariance::Diagonal
-                } else {
-                    Covariance::Full
-                },
-                floor,
-            },
-            "poisson-mixture" => Self::PoissonMixture { floor },
-            "multinomial-mixture" => {
-                Self::MultinomialMixture { smoothing: choices.smoothing.unwrap_or(1e-4) }
-            }
-            "bernoulli-mixture" => Self::BernoulliMixture { floor },
-            _ => {
-                let advice = format!("use one of {}", Self::NAMES[2..].join(", "));
-                return Err(Error::setting("model", format!("`{name}` is no model of numbers"), advice));
-            }
+        choices.into_iter().for_each(|(choice, value)| written[choice] = value);
+        serde_json::from_value(json!({ name: written })).map_err(|error| {
+            Error::setting("model", format!("{name}: {error}"), "see the documentation of this model")
         })
     }
 
-    /// The choices that lead to it.
-    pub fn row_choices(&self) -> RowChoices {
-        let mut choices = RowChoices::default();
-        match *self {
-            Self::Lda | Self::Hdp(_) => {}
-            Self::Ica { sources, noise, learn_scale, floor } => {
-                choices.sources = Some(match sources {
-                    Sources::Laplace => "laplace".into(),
-                    Sources::Gaussian => "gaussian".into(),
-                    Sources::Student(None) => "student".into(),
-                    Sources::Student(Some(degrees)) => format!("student={degrees}"),
-                });
-                let noise = if noise == Noise::Diagonal { "diagonal" } else { "isotropic" };
-                choices.noise = Some(noise.to_owned());
-                choices.source_scale = Some(if learn_scale { "learnt" } else { "fixed" }.to_owned());
-                choices.floor = Some(floor);
-            }
-            Self::GaussianMixture { covariance, floor } => {
-                let form = if covariance == Covariance::Diagonal { "diagonal" } else { "full" };
-                choices.covariance = Some(form.to_owned());
-                choices.floor = Some(floor);
-            }
-            Self::PoissonMixture { floor } | Self::BernoulliMixture { floor } => choices.floor = Some(floor),
-            Self::MultinomialMixture { smoothing } => choices.smoothing = Some(smoothing),
+    /// What makes it differ from others of its name, by name.
+    pub fn choices(&self) -> Map<String, Value> {
+        match json!(self)[self.name()].take() {
+            Value::Object(choices) => choices,
+            _ => Map::new(),
         }
-        choices
     }
 }
 

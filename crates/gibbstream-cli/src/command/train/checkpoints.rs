@@ -3,7 +3,7 @@
 use crate::args::checkpoint::CheckpointArgs;
 use crate::output::Output;
 use gibbstream::Error;
-use gibbstream::file::{Checkpoint, CheckpointFolder};
+use gibbstream::file::{Checkpoint, CheckpointFolder, upgraded_request};
 use gibbstream::learn::Checkpoints;
 use serde_json::Value;
 use std::path::Path;
@@ -29,7 +29,9 @@ pub fn open(
 
 /// Refuses to go on with something else than what was asked for before.
 pub fn check_request(folder: &Path, before: &Value, now: &Value) -> gibbstream::Result<()> {
-    let Some(change) = changes(before, now).into_iter().next() else { return Ok(()) };
+    let Some(change) = changes(&upgraded_request(before.clone()), now).into_iter().next() else {
+        return Ok(());
+    };
     Err(Error::setting(
         "--resume",
         format!("the run in {} was started differently ({change})", folder.display()),
