@@ -33,8 +33,6 @@ pub mod averaging;
 
 pub mod method;
 
-pub mod method_changes;
-
 pub mod online;
 
 pub mod learn;

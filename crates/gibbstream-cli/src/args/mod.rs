@@ -8,11 +8,9 @@ pub mod checkpoint;
 
 pub mod dense;
 
-pub mod hdp;
-
 pub mod input;
 
-pub mod method;
+pub mod knobs;
 
 pub mod train;
 
@@ -89,9 +87,9 @@ pub struct GeneralArgs {
     /// How progress is shown on standard error: a bar if it is a terminal, JSON lines, or not at all
     #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
     progress: ProgressChoice,
-    /// Seed of all random numbers
-    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    /// Seed of all random numbers [default: 0]
+    #[arg(long, global = true, value_name = "N")]
+    seed: Option<u64>,
     /// Threads to compute with; never changes a result [default: all cores]
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
@@ -132,7 +130,7 @@ impl GeneralArgs {
             quiet: self.quiet,
             verbose: self.verbose,
             progress: if self.no_progress { ProgressChoice::None } else { self.progress },
-            seed: Seed(self.seed),
+            seed: Seed(self.seed.unwrap_or(0)),
             threads: self.threads.unwrap_or(cores),
         })
     }
@@ -188,6 +186,14 @@ fn with_variable(arg: clap::Arg) -> clap::Arg {
         arg.env(variable)
     };
     arg.hide_env_values(true)
+}
+
+/// The flag of that name, if a command has one: how errors of the library speak of settings.
+pub fn spelling(name: &str) -> Option<String> {
+    let command = command();
+    let commands = || std::iter::once(&command).chain(command.get_subcommands());
+    let mut flags = commands().flat_map(clap::Command::get_arguments).filter_map(clap::Arg::get_long_and_visible_aliases);
+    flags.any(|names| names.contains(&name)).then(|| format!("--{name}"))
 }
 
 /// The environment variable of a flag: `GIBBSTREAM_MAX_DF` for `--max-df`.

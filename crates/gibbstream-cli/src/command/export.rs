@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::output::Output;
 use gibbstream::Error;
 use gibbstream::dense::is_dense;
-use gibbstream::method_changes::Parts;
+use gibbstream::learn::knobs::parts;
 use gibbstream::model_file::TopicModel;
 use gibbstream::npy::write_npy;
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ pub fn describe(model: &TopicModel) -> Value {
         "schema": "gibbstream/model/1",
         "model": settings.model.name(),
         "method": settings.name,
-        "parts": Parts::from(&settings.method),
+        "parts": parts(settings),
         "topics": learnt.state.counts.topics(),
         "vocabulary": settings.features,
         "batch": settings.batch,

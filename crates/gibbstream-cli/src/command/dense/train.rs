@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::args::General;
 use crate::args::input::report_bad;
 use crate::args::train::TrainArgs;
-use crate::command::train::checkpoints::{Checkpoints, Notes, changes};
+use crate::command::train::checkpoints::{Checkpoints, Notes};
 use crate::command::train::log::Log;
 use crate::command::train::prepare::check_place;
 use crate::command::train::start::seen_before;
@@ -17,6 +17,7 @@ use gibbstream::corpus::{NumericRows, ResolvedInputs, Row, Tokenizer};
 use gibbstream::dense::{DenseModel, DenseTrainer, Scoring};
 use gibbstream::evaluation::annealed::Annealed;
 use gibbstream::learn::Settings;
+use gibbstream::learn::knobs::changes;
 use gibbstream::model_file::{Event, Run};
 use gibbstream::{Error, Result};
 use serde_json::{Value, json};
@@ -37,7 +38,7 @@ pub fn run(
 ) -> anyhow::Result<Outcome> {
     let (checkpoints, found) = Checkpoints::open::<DenseModel>(&args.checkpoints, output)?;
     let base = args.continued.as_deref().map(DenseModel::load).transpose()?;
-    let mut settings = args.dense_settings(general, base.as_ref())?;
+    let mut settings = args.dense_settings(base.as_ref())?;
     let passes = check(args, general)?;
     let request = json!({
         "settings": settings,
@@ -220,7 +221,7 @@ impl<'a> Training<'a> {
             tokens: 0,
             changes: base
                 .as_ref()
-                .map_or_else(Vec::new, |base| changes(&json!(base.settings), &json!(settings))),
+                .map_or_else(Vec::new, |base| changes(&base.settings, settings)),
         };
         let (model, run) = match found {
             Some(Checkpoint { model, run }) => (Some(model), Some(run)),

@@ -4,6 +4,7 @@ use crate::args::checkpoint::{CheckpointArgs, Every};
 use crate::output::Output;
 use gibbstream::Error;
 use gibbstream::checkpoint::{Checkpoint, CheckpointFolder, Saved};
+use gibbstream::learn::{Settings, knobs};
 use gibbstream::model_file::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -59,7 +60,10 @@ impl Checkpoints {
 
     /// Refuses to go on with something else than what was asked for before.
     pub fn check_request(&self, before: &Value, now: &Value) -> gibbstream::Result<()> {
-        let Some(change) = changes(before, now).into_iter().next() else { return Ok(()) };
+        let settings = |request: &Value| serde_json::from_value::<Settings>(request["settings"].clone()).ok();
+        let knobs = settings(before).zip(settings(now)).map(|(before, now)| knobs::changes(&before, &now));
+        let all = knobs.into_iter().flatten().chain(changes(before, now));
+        let Some(change) = all.into_iter().next() else { return Ok(()) };
         Err(Error::setting(
             "--resume",
             format!("the run in {} was started differently ({change})", self.path.display()),
@@ -88,8 +92,8 @@ impl Checkpoints {
     }
 }
 
-/// What is different, such as `settings.batch: 100 -> 50`, in the order of names.
-pub fn changes(before: &Value, now: &Value) -> Vec<String> {
+/// What is different, such as `passes: 1 -> 2`, in the order of names.
+fn changes(before: &Value, now: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare("", before, now, &mut found);
     found

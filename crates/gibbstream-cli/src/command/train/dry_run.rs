@@ -8,7 +8,8 @@ use crate::output::{Output, STRONG, bytes, count};
 use gibbstream::corpus::{Document, Minibatch, OpenRule};
 use gibbstream::learn::Settings;
 use gibbstream::method::Local;
-use gibbstream::method_changes::Parts;
+use crate::command::methods::described;
+use gibbstream::learn::knobs::parts;
 use gibbstream::model::topic_rule::TopicRule;
 use gibbstream::trainer::Trainer;
 use serde_json::json;
@@ -39,11 +40,11 @@ pub fn run(
     let speed = sample.documents_per_second(plan, general)?;
     let seconds =
         speed.zip(prepared.documents).map(|(speed, documents)| (documents * plan.passes) as f64 / speed);
-    let parts = Parts::from(&settings.method);
+    let parts = parts(settings);
     if output.json {
         output.print_json(&json!({
             "schema": "gibbstream/train-plan/1",
-            "model": args.model,
+            "model": settings.model.name(),
             "method": settings.name,
             "parts": parts,
             "topics": most_topics(settings),
@@ -65,7 +66,7 @@ pub fn run(
         prepared.documents.map_or("an unknown number of".into(), |known| count(known).to_string());
     output.print(&format!(
         "{STRONG}Plan{STRONG:#}, nothing is learnt:\n\
-         \x20 method      {} ({}, {} sweeps, step {}, alpha {})\n\
+         \x20 method      {} ({})\n\
          \x20 topics      {}\n\
          \x20 vocabulary  {} words\n\
          \x20 documents   {documents}, in {} of {}; {} kept aside\n\
@@ -74,10 +75,7 @@ pub fn run(
          \x20 memory      about {}\n\
          \x20 speed       {}\n",
         settings.name,
-        parts.local,
-        parts.sweeps,
-        parts.step,
-        parts.alpha,
+        described(&parts).join("; "),
         count(most_topics(settings)),
         count(settings.features as u64),
         if plan.passes == 1 { "one pass".into() } else { format!("{} passes", plan.passes) },

@@ -52,7 +52,6 @@ pub fn run(
     if args.is_dense() {
         return super::dense::train::run(args, general, output, interrupt);
     }
-    args.refuse_dense_flags()?;
     if args.dry_run {
         let base = args.continued.as_deref().map(TopicModel::load).transpose()?;
         let mut plan = args.plan(general, base.as_ref())?;

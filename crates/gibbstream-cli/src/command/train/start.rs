@@ -1,11 +1,11 @@
 //! Where a run begins: with nothing, with a model that is continued, or where a checkpoint stopped.
 
-use super::checkpoints::{Notes, changes};
+use super::checkpoints::Notes;
 use crate::args::train::{Plan, TrainArgs};
 use gibbstream::Error;
 use gibbstream::checkpoint::Checkpoint;
+use gibbstream::learn::knobs::changes;
 use gibbstream::model_file::{Event, Run, TopicModel};
-use serde_json::json;
 
 /// The state that a run begins with.
 pub struct Start {
@@ -58,7 +58,7 @@ impl Start {
             inputs: plan.inputs.paths.iter().map(|path| path.display().to_string()).collect(),
             documents: 0,
             tokens: 0,
-            changes: before.map_or_else(Vec::new, |before| changes(&json!(before), &json!(plan.settings))),
+            changes: before.map_or_else(Vec::new, |before| changes(before, &plan.settings)),
         };
         (event, history)
     }
