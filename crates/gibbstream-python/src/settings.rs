@@ -71,7 +71,9 @@ fn written(knob: &Knob, value: &Bound<'_, PyAny>) -> PyResult<String> {
         Kind::Whole => (whole(), "a whole number from 0 on"),
         Kind::Number => (value.extract::<f64>().map(|number| number.to_string()), "a number"),
         Kind::Switch => (value.extract::<bool>().map(|on| on.to_string()), "True or False"),
-        Kind::Batch => (text().or_else(|_| whole()), "a whole number from 0 on, or a text such as '100..1000'"),
+        Kind::Batch => {
+            (text().or_else(|_| whole()), "a whole number from 0 on, or a text such as '100..1000'")
+        }
         Kind::Choice(_) | Kind::Rule(_) | Kind::Method => (text(), "a text"),
     };
     written.map_err(|_| {

@@ -55,7 +55,9 @@ fn flag(knob: &'static Knob) -> Arg {
     let arg = if more.is_empty() { arg } else { arg.long_help(format!("{short}\n\n{more}")) };
     let arg = match knob.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
-        Kind::Choice(names) => arg.value_name(knob.value).value_parser(names.to_vec()).hide_possible_values(true),
+        Kind::Choice(names) => {
+            arg.value_name(knob.value).value_parser(names.to_vec()).hide_possible_values(true)
+        }
         _ => arg.value_name(knob.value).value_parser(|text: &str| knob.check(text).map(|()| text.to_owned())),
     };
     match heading(knob) {

@@ -25,7 +25,8 @@ pub fn run(output: &Output) -> anyhow::Result<Outcome> {
         let settings = Settings { model, ..Settings::new(1).method(named.name, method) };
         Row { name: named.name, summary: named.summary, parts: parts(&settings) }
     };
-    let rows: Vec<Row> = Method::NAMED.iter().map(|named| row(named, ModelKind::Lda, recommended(named))).collect();
+    let rows: Vec<Row> =
+        Method::NAMED.iter().map(|named| row(named, ModelKind::Lda, recommended(named))).collect();
     let open = ModelKind::Hdp(HdpSettings::default());
     let hdp: Vec<Row> = Method::NAMED_FOR_HDP.iter().map(|named| row(named, open, named.method)).collect();
     let tuned = Method::NAMED.iter().filter(|named| recommended(named) != named.method);

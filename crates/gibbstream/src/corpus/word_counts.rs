@@ -34,11 +34,7 @@ impl VocabularyLimits {
     /// Refuses limits that no word can meet.
     pub fn check(&self) -> Result<()> {
         if self.max_words == Some(0) {
-            return Err(Error::setting(
-                "max-vocab",
-                "0 words cannot describe a document",
-                "use at least 1",
-            ));
+            return Err(Error::setting("max-vocab", "0 words cannot describe a document", "use at least 1"));
         }
         if !(self.max_document_share > 0.0 && self.max_document_share <= 1.0) {
             return Err(Error::setting(

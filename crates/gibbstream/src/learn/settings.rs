@@ -217,9 +217,9 @@ impl Settings {
     pub fn validate(&self) -> Result<()> {
         let refuse =
             |setting: &str, problem: String, advice: String| Err(Error::setting(setting, problem, advice));
-        let name = if self.model.has_topics() { "topics" } else { "components" };
+        let (name, what) = self.number();
         if self.components == 0 || self.components > MAX_COMPONENTS {
-            let problem = format!("{} is not a number of {name}", self.components);
+            let problem = format!("{} is not a number of {what}", self.components);
             let advice = format!("choose a number from 1 to {MAX_COMPONENTS}, such as 100");
             return refuse(name, problem, advice);
         }
@@ -256,26 +256,33 @@ impl Settings {
         self.method.step.validate()
     }
 
+    /// Which setting is the number of components, and what they are called.
+    fn number(&self) -> (&'static str, &'static str) {
+        match self.model {
+            ModelKind::Lda => ("topics", "topics"),
+            ModelKind::Hdp(_) => ("initial-topics", "topics"),
+            _ => ("components", "components"),
+        }
+    }
+
     /// Refuses settings that cannot go on from what was learnt with `before`.
     pub fn check_continues(&self, before: &Self) -> Result<()> {
-        let refuse = |flag: &str, problem: String, advice: &str| Err(Error::setting(flag, problem, advice));
+        let refuse = |name: &str, problem: String, advice: &str| Err(Error::setting(name, problem, advice));
         if self.components != before.components {
-            let (flag, began) = match self.model {
-                ModelKind::Hdp(_) => ("--initial-topics", "began with"),
-                _ => ("--topics", "has"),
-            };
-            let problem = format!("the model {began} {} topics, not {}", before.components, self.components);
-            return refuse(flag, problem, "leave it out, or train a new model");
+            let (name, what) = self.number();
+            let has = if self.model.hdp().is_some() { "began with" } else { "has" };
+            let problem = format!("the model {has} {} {what}, not {}", before.components, self.components);
+            return refuse(name, problem, "leave it out, or train a new model");
         }
         let (old, new) = (&before.method, &self.method);
         if old.averaging.is_on() != new.averaging.is_on() {
             let problem =
                 "a mean of parameters must be kept from the first update on, or not at all".to_owned();
-            return refuse("--averaging", problem, "leave it out, or train a new model");
+            return refuse("averaging", problem, "leave it out, or train a new model");
         }
         if old.is_langevin() != new.is_langevin() {
             let problem = "Langevin moves hold topics, other methods counts; one cannot go on from the other";
-            return refuse("--method", problem.to_owned(), "train a new model");
+            return refuse("method", problem.to_owned(), "train a new model");
         }
         Ok(())
     }

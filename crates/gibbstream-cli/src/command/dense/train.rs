@@ -219,9 +219,7 @@ impl<'a> Training<'a> {
             inputs: args.input.inputs.iter().map(|path| path.display().to_string()).collect(),
             documents: 0,
             tokens: 0,
-            changes: base
-                .as_ref()
-                .map_or_else(Vec::new, |base| changes(&base.settings, settings)),
+            changes: base.as_ref().map_or_else(Vec::new, |base| changes(&base.settings, &settings)),
         };
         let (model, run) = match found {
             Some(Checkpoint { model, run }) => (Some(model), Some(run)),

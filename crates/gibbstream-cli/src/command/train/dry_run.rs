@@ -3,13 +3,13 @@
 use super::prepare::Prepared;
 use crate::Outcome;
 use crate::args::General;
-use crate::args::train::{Plan, TrainArgs};
+use crate::args::train::Plan;
+use crate::command::methods::described;
 use crate::output::{Output, STRONG, bytes, count};
 use gibbstream::corpus::{Document, Minibatch, OpenRule};
 use gibbstream::learn::Settings;
-use gibbstream::method::Local;
-use crate::command::methods::described;
 use gibbstream::learn::knobs::parts;
+use gibbstream::method::Local;
 use gibbstream::model::topic_rule::TopicRule;
 use gibbstream::trainer::Trainer;
 use serde_json::json;
@@ -28,7 +28,6 @@ const TRIAL_TIME: Duration = Duration::from_secs(1);
 pub fn run(
     plan: &Plan,
     prepared: &Prepared,
-    args: &TrainArgs,
     general: &General,
     output: &Output,
 ) -> anyhow::Result<Outcome> {

@@ -56,7 +56,7 @@ pub fn run(
         let base = args.continued.as_deref().map(TopicModel::load).transpose()?;
         let mut plan = args.plan(general, base.as_ref())?;
         let prepared = Prepared::new(&mut plan, args, base.as_ref(), output)?;
-        return dry_run::run(&plan, &prepared, args, general, output);
+        return dry_run::run(&plan, &prepared, general, output);
     }
     let (checkpoints, found) = Checkpoints::open(&args.checkpoints, output)?;
     let start = Start::new(args, found)?;

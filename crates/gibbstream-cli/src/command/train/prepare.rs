@@ -103,7 +103,9 @@ fn complete_method(plan: &mut Plan, args: &TrainArgs, documents: Option<u64>, ou
             plan.settings.method = plan.settings.method.with_population(documents as f64);
             output.detail(format_args!("the corpus is taken to have {} documents", count(documents)));
         }
-    } else if let Some(total) = args.knobs.get("total-docs").filter(|_| !plan.settings.method.depends_on_population()) {
+    } else if let Some(total) =
+        args.knobs.get("total-docs").filter(|_| !plan.settings.method.depends_on_population())
+    {
         let name = &plan.settings.name;
         output.note(format_args!("{name} does not depend on --total-docs {total}; it is only noted"));
     }
