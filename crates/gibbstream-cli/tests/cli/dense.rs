@@ -266,7 +266,10 @@ fn flags_without_meaning_are_refused() {
             "--model ica",
             "--components: the number of components or sources is missing; for example --components 10",
         ),
-        ("--model ica --components 0", "--components: 0 leaves nothing to learn; use at least 1"),
+        (
+            "--model ica --components 0",
+            "--components: 0 is not a number of components; choose a number from 1 to 1000000, such as 100",
+        ),
         (
             "--model gaussian-mixture --components 2 --floor 0",
             "--floor: 0 cannot be the smallest variance; use a positive number well below the variances in the data, such \

@@ -25,12 +25,7 @@ const TRIAL_DOCUMENTS: usize = 5_000;
 const TRIAL_TIME: Duration = Duration::from_secs(1);
 
 /// Prints the plan.
-pub fn run(
-    plan: &Plan,
-    prepared: &Prepared,
-    general: &General,
-    output: &Output,
-) -> anyhow::Result<Outcome> {
+pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output) -> anyhow::Result<Outcome> {
     let settings = &plan.settings;
     let sample = Sample::read(plan, prepared)?;
     let words = plan.open_rule.map_or(settings.features, OpenRule::most) as u64;
