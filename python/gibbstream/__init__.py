@@ -14,6 +14,7 @@ from gibbstream.estimator import NotLearntError
 from gibbstream.evaluation import Comparison, coherence, compare, evaluate, to_pyldavis
 from gibbstream.hdp import HDP
 from gibbstream.lda import LDA
+from gibbstream.rows import ICA, BernoulliMixture, GaussianMixture, MultinomialMixture, PoissonMixture
 from gibbstream.text import TextCorpus
 from gibbstream.watch import MinibatchRecord
 
@@ -26,11 +27,16 @@ HDP_METHODS: tuple[str, ...] = tuple(method_names("hdp"))
 __all__ = [
     "HDP",
     "HDP_METHODS",
+    "ICA",
     "LDA",
     "METHODS",
+    "BernoulliMixture",
     "Comparison",
+    "GaussianMixture",
     "MinibatchRecord",
+    "MultinomialMixture",
     "NotLearntError",
+    "PoissonMixture",
     "TextCorpus",
     "__version__",
     "coherence",

@@ -14,7 +14,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gibbstream import HDP, LDA, NotLearntError
+from gibbstream import (
+    HDP,
+    ICA,
+    LDA,
+    BernoulliMixture,
+    GaussianMixture,
+    MultinomialMixture,
+    NotLearntError,
+    PoissonMixture,
+)
 from gibbstream._core import knobs_of
 
 
@@ -101,7 +110,7 @@ def test_components_are_expected_counts(counts):
     assert lda.topics_used_ == 4
 
 
-@pytest.mark.parametrize("kind", [LDA, HDP])
+@pytest.mark.parametrize("kind", [LDA, HDP, ICA, GaussianMixture, PoissonMixture, MultinomialMixture, BernoulliMixture])
 def test_parameters_are_those_of_the_table(kind):
     table = {name: default for name, _, _, default in knobs_of(kind._family)}
     parameters = inspect.signature(kind).parameters

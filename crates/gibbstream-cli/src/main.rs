@@ -7,7 +7,7 @@ mod args;
 
 mod command;
 
-mod stream;
+mod source;
 
 mod interrupt;
 

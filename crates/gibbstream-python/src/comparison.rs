@@ -4,11 +4,11 @@ use crate::error::{OrException, released};
 use crate::model::Model;
 use crate::rows::Source;
 use crate::signals::Signals;
-use crate::state::Parameters;
 use gibbstream::Error;
 use gibbstream::corpus::Vocabulary;
 use gibbstream::evaluation::alignment::{self, Distance, ScoreDifference, TopicRows};
 use gibbstream::evaluation::coherence::{Coherence, CoherenceCounter, UmassSmoothing};
+use gibbstream::learn::TopicParameters;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 use serde_json::json;
@@ -74,10 +74,11 @@ pub fn align(
             let next = places.len();
             places.entry(word).or_insert(next);
         }
-        let rows = |of: &Parameters, words: &Vocabulary| {
+        let (a, b) = (a.topics().or_exception()?, b.topics().or_exception()?);
+        let rows = |of: &TopicParameters, words: &Vocabulary| {
             TopicRows::new(&of.topics, places.len(), |word| places[words.word(word)]).keep_first(of.met())
         };
-        let pairs = alignment::align(&rows(&a, &words_a), &rows(&b, &words_b), distance);
+        let pairs = alignment::align(&rows(a, &words_a), &rows(b, &words_b), distance);
         Ok(pairs.into_iter().map(|pair| (pair.a, pair.b, pair.distance)).collect())
     })
 }

@@ -1,20 +1,19 @@
-//! Frozen topics at work: mixtures and scores of rows, soon ended by Ctrl-C.
+//! Frozen parameters at work: mixtures and scores of rows, soon ended by Ctrl-C.
 
 use crate::error::OrException;
 use crate::rows::Rows;
 use crate::signals::{Signals, Watched};
-use crate::state::Parameters;
 use gibbstream::Error;
-use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::evaluation::completion::Completion;
 use gibbstream::evaluation::elbo::Elbo;
-use gibbstream::evaluation::{Estimator, Evaluation, Scorer, Unigram};
+use gibbstream::evaluation::{Estimator, Evaluation};
 use gibbstream::inference::mixtures::MixtureInference;
-use gibbstream::model::lda::{LogTopics, Topics};
+use gibbstream::learn::{AnyScore, Observation, Parameters};
+use gibbstream::model::lda::LogTopics;
 use gibbstream::random::Seed;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Rows whose mixtures are inferred together; no result depends on it.
 const TOGETHER: usize = 2048;
@@ -42,15 +41,7 @@ impl Scoring {
     }
 }
 
-/// What there is to evaluate.
-pub struct Parts<'a> {
-    pub topics: &'a Topics,
-    /// If the evidence lower bound is asked for.
-    pub log_topics: Option<&'a LogTopics>,
-    pub completion: bool,
-}
-
-/// The mixtures of all rows, one after the other. Topics that nobody has met yet are left out, and the others add up
+/// The latent parts of all rows, one after the other. Topics that nobody has met yet are left out, and the others add up
 /// to 1 again.
 pub fn transform(
     parameters: &Parameters,
@@ -58,87 +49,86 @@ pub fn transform(
     sweeps: usize,
     seed: u64,
     pool: &ThreadPool,
-) -> PyResult<Vec<f64>> {
+) -> PyResult<(Vec<f64>, usize)> {
     if sweeps == 0 {
         let problem = "0 sweeps estimate nothing";
         return Err(Error::setting("transform_sweeps", problem, "use for example 8")).or_exception();
     }
     let inference = MixtureInference { sweeps, seed: Seed(seed), details: false };
-    let (topics, met) = (&parameters.topics, parameters.met());
-    let mut out = vec![0.0; rows.len() * met];
-    let (mut space, mut signals) = (Vec::new(), Signals::new());
-    for (chunk, out) in out.chunks_mut(TOGETHER * met).enumerate() {
-        let first = chunk * TOGETHER;
-        let documents = (first..rows.len().min(first + TOGETHER))
-            .map(|row| rows.document(row, &mut space))
-            .collect::<gibbstream::Result<Vec<Document>>>()
+    let is_of_rows = matches!(parameters, Parameters::Rows(_));
+    let (mut out, mut space, mut signals) = (Vec::new(), Vec::new(), Signals::new());
+    let mut width = parameters.topics().map_or(0, |topics| topics.met());
+    for first in (0..rows.len()).step_by(TOGETHER) {
+        let some = (first..rows.len().min(first + TOGETHER))
+            .map(|row| rows.observation(row, is_of_rows, &mut space))
+            .collect::<gibbstream::Result<Vec<Observation>>>()
             .or_exception()?;
-        let batch = Minibatch::new(&documents, 0, 0);
-        let mixtures = pool.install(|| inference.infer(topics, &batch));
-        for (mixture, out) in mixtures.iter().zip(out.chunks_exact_mut(met)) {
-            out.copy_from_slice(&mixture.theta[..met]);
-            if met < topics.topics() {
-                let sum: f64 = out.iter().sum();
-                out.iter_mut().for_each(|share| *share /= sum);
-            }
+        for mixture in pool.install(|| parameters.infer(&some, &inference)).or_exception()? {
+            width = if is_of_rows { mixture.theta.len() } else { width };
+            let (met, unmet) = mixture.theta.split_at(width);
+            let sum: f64 = if unmet.is_empty() { 1.0 } else { met.iter().sum() };
+            out.extend(met.iter().map(|share| share / sum));
         }
         signals.check()?;
     }
-    Ok(out)
+    Ok((out, width))
 }
 
 /// Estimates of log p of every row.
-pub fn log_likelihood(
-    topics: &Topics,
-    word_counts: Vec<u64>,
-    rows: &Rows<'_>,
-    scoring: &Scoring,
-) -> PyResult<Vec<f64>> {
-    let unigram = Unigram::from_counts(word_counts);
-    let scorer = Scorer::new(scoring.evaluation().or_exception()?, topics, &unigram).or_exception()?;
+pub fn log_likelihood(parameters: &Parameters, rows: &Rows<'_>, scoring: &Scoring) -> PyResult<Vec<f64>> {
     let mut values = Vec::with_capacity(rows.len());
-    watched(rows, |documents| scorer.score_each(documents, |_, score| values.push(score.log_likelihood)))?;
+    score(parameters, rows, scoring, |value| values.push(value))?;
     Ok(values)
 }
 
-/// All scores, in JSON.
-pub fn evaluate(
-    parts: &Parts<'_>,
-    word_counts: Vec<u64>,
+fn score(
+    parameters: &Parameters,
     rows: &Rows<'_>,
     scoring: &Scoring,
-    hash: &str,
-    method: &str,
+    each: impl FnMut(f64),
+) -> PyResult<AnyScore> {
+    let evaluation = scoring.evaluation().or_exception()?;
+    let as_numbers = matches!(parameters, Parameters::Rows(_));
+    watched(rows.observations(as_numbers), |rows| parameters.score(evaluation, rows, each))
+}
+
+/// All scores, in JSON. The evidence lower bound is there if logarithms of topics are.
+pub fn evaluate(
+    parameters: &Parameters,
+    log_topics: Option<&LogTopics>,
+    completion: bool,
+    rows: &Rows<'_>,
+    scoring: &Scoring,
+    mut report: Value,
 ) -> PyResult<String> {
-    let unigram = Unigram::from_counts(word_counts);
-    let scorer = Scorer::new(scoring.evaluation().or_exception()?, parts.topics, &unigram).or_exception()?;
-    let score = watched(rows, |documents| scorer.score(documents))?;
-    let mut report = json!({ "model_hash": hash, "method": method, "seed": scoring.seed });
+    let score = score(parameters, rows, scoring, |_| ())?;
+    report["seed"] = json!(scoring.seed);
     if let (Some(report), Some(score)) = (report.as_object_mut(), json!(score).as_object()) {
         report.extend(score.clone());
     }
     let (seed, threads) = (Seed(scoring.seed), scoring.threads);
-    if let Some(log_topics) = parts.log_topics {
+    if let Some(log_topics) = log_topics {
         let elbo = Elbo { threads, ..Elbo::default() };
-        let bound = watched(rows, |documents| elbo.score(log_topics, documents))?;
+        let bound = watched(rows.documents(), |documents| elbo.score(log_topics, documents))?;
         report["elbo_per_document"] = json!(bound.elbo_per_document);
     }
-    if parts.completion {
+    if completion {
+        let topics = &parameters.topics().or_exception()?.topics;
         let completion = Completion { seed, threads, ..Completion::default() };
-        let score = watched(rows, |documents| completion.score(parts.topics, documents))?;
+        let score = watched(rows.documents(), |documents| completion.score(topics, documents))?;
         report["completion_log_likelihood_per_token"] = json!(score.completion_log_likelihood_per_token);
     }
     Ok(report.to_string())
 }
 
 /// Hands all rows to `work`, which reads them to the end unless a signal comes.
-fn watched<T>(
-    rows: &Rows<'_>,
-    work: impl FnOnce(&mut dyn Iterator<Item = gibbstream::Result<Document>>) -> gibbstream::Result<T>,
-) -> PyResult<T> {
-    let mut documents = Watched::new(rows.documents());
-    let result = work(&mut documents);
-    match documents.raised {
+fn watched<I, R, T>(rows: I, work: impl FnOnce(&mut Watched<I>) -> gibbstream::Result<R>) -> PyResult<R>
+where
+    I: Iterator<Item = gibbstream::Result<T>>,
+{
+    let mut rows = Watched::new(rows);
+    let result = work(&mut rows);
+    match rows.raised {
         Some(raised) => Err(raised),
         None => result.or_exception(),
     }

@@ -1,4 +1,4 @@
-//! A topic model as the estimators of the package hold it: what Python calls.
+//! A model as the estimators of the package hold it: what Python calls.
 
 use crate::corpus::{Corpus, tokenizer_or_plain};
 use crate::error::{OrException, released};
@@ -6,20 +6,20 @@ use crate::inference;
 use crate::records::Record;
 use crate::rows::Source;
 use crate::settings::{parameters, settings};
-use crate::state::{Parameters, State};
+use crate::state::State;
 use crate::written::Texts;
 use gibbstream::Error;
 use gibbstream::corpus::Vocabulary;
+use gibbstream::file::Features;
+use gibbstream::learn::{Array, Parameters, TrainingRun, Values};
 use gibbstream::model::hdp::topics_used;
 use gibbstream::model::lda::Topics;
 use gibbstream::model::sticks::Sticks;
-use gibbstream::model_file::{TopicModel, load, parse};
-use gibbstream::summary::summarise;
-use gibbstream::trainer::{Learnt, Trainer};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use rayon::ThreadPool;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -80,7 +80,7 @@ impl Model {
 
     /// What was learnt, and the words it is about.
     pub fn parameters_and_words(&self, py: Python<'_>) -> PyResult<(Arc<Parameters>, Vocabulary)> {
-        self.with(py, |state| Ok((state.parameters().or_exception()?, state.vocabulary.clone())))
+        self.with(py, |state| Ok((state.parameters().or_exception()?, state.run.features().vocabulary())))
     }
 }
 
@@ -98,21 +98,22 @@ impl Model {
         corpus: Option<&Bound<'_, Corpus>>,
     ) -> PyResult<Self> {
         let settings = settings(parameters, width, documents)?;
-        let vocabulary = match (corpus, words) {
-            (Some(corpus), _) => corpus.get().vocabulary.clone(),
-            (None, Some(words)) => Vocabulary::new(words).or_exception()?,
-            (None, None) => Vocabulary::new((0..width).map(|word| word.to_string())).or_exception()?,
+        let words = words.unwrap_or_else(|| (0..width).map(|word| word.to_string()).collect());
+        let features = match corpus {
+            Some(corpus) => Features::Words(corpus.get().vocabulary.clone()),
+            None if settings.model.has_topics() => Features::Words(Vocabulary::new(words).or_exception()?),
+            None => Features::Columns(words),
         };
         let tokenizer = corpus.and_then(|corpus| corpus.get().tokenizer.clone());
-        let trainer = Trainer::new(settings, threads).or_exception()?;
-        Ok(Self::new(State::new(trainer, threads, vocabulary, tokenizer)))
+        let run = TrainingRun::new(settings, features, tokenizer, threads).or_exception()?;
+        Ok(Self::new(State::new(run)))
     }
 
     /// The model in a file.
     #[classmethod]
     fn load(_kind: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<Self> {
         released(py, || {
-            let (model, _) = load(&path).or_exception()?;
+            let model = gibbstream::file::Model::load(&path).or_exception()?;
             State::restored(model, threads).map(Self::new).or_exception()
         })
     }
@@ -121,7 +122,8 @@ impl Model {
     #[classmethod]
     fn from_bytes(_kind: &Bound<'_, PyType>, py: Python<'_>, bytes: &[u8], threads: usize) -> PyResult<Self> {
         released(py, || {
-            let (model, _) = parse(Path::new("pickled model"), bytes).or_exception()?;
+            let pickled = Path::new("pickled model");
+            let (model, _) = gibbstream::file::Model::parse(pickled, bytes).or_exception()?;
             State::restored(model, threads).map(Self::new).or_exception()
         })
     }
@@ -131,7 +133,7 @@ impl Model {
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.with(py, |state| state.lend(TopicModel::to_bytes).or_exception())?;
+        let bytes = self.with(py, |state| state.lend(gibbstream::file::Model::to_bytes).or_exception())?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -144,21 +146,21 @@ impl Model {
         documents: Option<u64>,
     ) -> PyResult<()> {
         let py = parameters.py();
-        let words = self.with(py, |state| Ok(state.trainer.settings().features))?;
+        let words = self.with(py, |state| Ok(state.run.trainer().settings().features))?;
         let settings = settings(parameters, words, documents)?;
         self.with(py, |state| {
-            let before = state.trainer.settings();
+            let before = state.run.trainer().settings();
             settings.check_continues(before).or_exception()?;
-            if *before == settings && state.threads == threads {
+            if *before == settings && state.run.threads() == threads {
                 return Ok(());
             }
-            state.renew(settings, threads).or_exception()
+            state.configure(settings, threads).or_exception()
         })
     }
 
     /// The parameters that ask for the settings of this model.
     fn asked_for<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let settings = self.with(py, |state| Ok(state.trainer.settings().clone()))?;
+        let settings = self.with(py, |state| Ok(state.run.trainer().settings().clone()))?;
         parameters(py, &settings)
     }
 
@@ -169,7 +171,7 @@ impl Model {
 
     fn begin_pass(&self, py: Python<'_>, pass: u64) -> PyResult<()> {
         self.with(py, |state| {
-            state.begin_pass(pass);
+            state.run.begin_pass(pass);
             Ok(())
         })
     }
@@ -189,7 +191,7 @@ impl Model {
         self.with(py, |state| state.learn(&rows, start, minibatches, close))
     }
 
-    /// The topic mixtures of all rows, one after the other; of topics that have been met.
+    /// The topic mixtures of all rows, one after the other, of topics that have been met; or what else is latent.
     fn transform<'py>(
         &self,
         py: Python<'py>,
@@ -200,11 +202,11 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = source.rows()?;
         let parameters = self.parameters(py)?;
-        let mixtures = released(py, || {
+        let (mixtures, width) = released(py, || {
             let pool = self.pool(threads).or_exception()?;
             inference::transform(&parameters, &rows, sweeps, seed, &pool)
         })?;
-        mixtures.into_pyarray(py).reshape([rows.len(), parameters.met()])
+        mixtures.into_pyarray(py).reshape([rows.len(), width])
     }
 
     /// log p of every row, estimated.
@@ -216,8 +218,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let rows = source.rows()?;
         let parameters = self.parameters(py)?;
-        let counts = self.word_counts(py)?;
-        let values = released(py, || inference::log_likelihood(&parameters.topics, counts, &rows, &scoring))?;
+        let values = released(py, || inference::log_likelihood(&parameters, &rows, &scoring))?;
         Ok(values.into_pyarray(py))
     }
 
@@ -232,18 +233,14 @@ impl Model {
     ) -> PyResult<String> {
         let rows = source.rows()?;
         let parameters = self.parameters(py)?;
-        let counts = self.word_counts(py)?;
-        let log_topics = if elbo {
-            Some(self.with(py, |state| state.lend(|model| Ok(model.log_topics())).or_exception())?)
-        } else {
-            None
-        };
-        let (hash, name) =
-            (self.hash(py)?, self.with(py, |state| Ok(state.trainer.settings().name.clone()))?);
+        let (log_topics, report) = self.with(py, |state| {
+            let log_topics = if elbo { state.run.trainer().log_topics() } else { None };
+            let report =
+                state.lend(|model| Ok(json!({ "model_hash": model.hash(), "method": model.settings.name })));
+            Ok((log_topics, report.or_exception()?))
+        })?;
         released(py, || {
-            let (topics, log_topics) = (&parameters.topics, log_topics.as_ref());
-            let parts = inference::Parts { topics, log_topics, completion };
-            inference::evaluate(&parts, counts, &rows, &scoring, &hash, &name)
+            inference::evaluate(&parameters, log_topics.as_ref(), completion, &rows, &scoring, report)
         })
     }
 
@@ -255,8 +252,9 @@ impl Model {
             return Ok(array.bind(py).clone());
         }
         let tokens = self.tokens(py)? as f64;
-        let masses: Vec<f64> = parameters.shares.iter().map(|share| share * tokens).collect();
-        let array = topic_rows(py, &parameters.topics, &masses)?;
+        let of_topics = parameters.topics().or_exception()?;
+        let masses: Vec<f64> = of_topics.shares.iter().map(|share| share * tokens).collect();
+        let array = topic_rows(py, &of_topics.topics, &masses)?;
         array.call_method1("setflags", (false,))?;
         *kept() = Some((parameters, array.clone().unbind()));
         Ok(array)
@@ -265,21 +263,41 @@ impl Model {
     /// Probabilities of every word in every topic, `topics x words`.
     fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let parameters = self.parameters(py)?;
-        topic_rows(py, &parameters.topics, &vec![1.0; parameters.met()])
+        let of_topics = parameters.topics().or_exception()?;
+        topic_rows(py, &of_topics.topics, &vec![1.0; of_topics.met()])
     }
 
     fn alpha<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let parameters = self.parameters(py)?;
-        Ok(parameters.topics.alpha[..parameters.met()].to_vec().into_pyarray(py))
+        let of_topics = parameters.topics().or_exception()?;
+        Ok(of_topics.topics.alpha[..of_topics.met()].to_vec().into_pyarray(py))
     }
 
     fn shares<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(self.parameters(py)?.shares.clone().into_pyarray(py))
+        Ok(self.parameters(py)?.topics().or_exception()?.shares.clone().into_pyarray(py))
+    }
+
+    /// The parameters of a model of numbers, by name.
+    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (parameters, dict) = (self.parameters(py)?, PyDict::new(py));
+        if let Parameters::Rows(parameters) = &*parameters {
+            for Array { name, shape, values } in &parameters.arrays {
+                if let Values::Floats(values) = values {
+                    dict.set_item(name, values.to_vec().into_pyarray(py).reshape(shape.clone())?)?;
+                }
+            }
+        }
+        Ok(dict)
+    }
+
+    /// What to be careful about.
+    fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, |state| Ok(state.run.trainer().diagnostics().warnings))
     }
 
     /// Number of topics with more than a thousandth of all tokens.
     fn topics_used(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, |state| Ok(topics_used(&state.trainer.topic_tokens())))
+        self.with(py, |state| Ok(topics_used(&state.run.trainer().topic_tokens())))
     }
 
     /// Where the number of topics is open, how many were ever created.
@@ -306,53 +324,57 @@ impl Model {
     ) -> PyResult<Vec<Vec<(u32, String, f64)>>> {
         let (parameters, vocabulary) = self.parameters_and_words(py)?;
         released(py, || {
-            let summaries = summarise(&parameters.topics, &parameters.shares, words, relevance);
+            let summaries = parameters.topics().or_exception()?.summaries(words, relevance);
             let word = |&(word, weight): &(u32, f64)| (word, vocabulary.word(word).to_owned(), weight);
             Ok(summaries.iter().map(|topic| topic.words.iter().map(word).collect()).collect())
         })
     }
 
     fn hash(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |state| state.lend(|model| Ok(Learnt::hash(&model.learnt))).or_exception())
+        self.with(py, |state| state.lend(|model| Ok(model.hash())).or_exception())
     }
 
     fn words(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let vocabulary = self.with(py, |state| Ok(state.vocabulary.clone()))?;
-        Ok(vocabulary.words().map(str::to_owned).collect())
+        self.with(py, |state| {
+            Ok(match state.run.features() {
+                Features::Columns(columns) => columns.clone(),
+                features => features.vocabulary().words().map(str::to_owned).collect(),
+            })
+        })
     }
 
     /// Gives the words other names.
     fn rename(&self, py: Python<'_>, words: Vec<String>) -> PyResult<()> {
-        self.with(py, |state| state.rename(words).or_exception())
+        self.with(py, |state| state.run.rename(words).or_exception())
     }
 
-    /// The kind of model: `lda` or `hdp`.
+    /// The kind of model.
     #[getter]
     fn family(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.with(py, |state| Ok(state.trainer.settings().model.name()))
+        self.with(py, |state| Ok(state.run.trainer().settings().model.name()))
     }
 
     #[getter]
     fn width(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, |state| Ok(state.vocabulary.len()))
+        self.with(py, |state| Ok(state.run.features().len()))
     }
 
     #[getter]
     fn updates(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, |state| Ok(state.trainer.clock().update))
+        self.with(py, |state| Ok(state.run.trainer().clock().update))
     }
 
     #[getter]
     fn documents(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, |state| Ok(state.trainer.clock().seen))
+        self.with(py, |state| Ok(state.run.trainer().clock().seen))
     }
 
     fn tokens(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, |state| Ok(state.trainer.tokens()))
+        self.with(py, |state| Ok(state.run.trainer().tokens()))
     }
 
     fn word_counts(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
-        self.with(py, |state| Ok(state.trainer.word_counts().to_vec()))
+        self.with(py, |state| Ok(state.run.trainer().word_counts().to_vec()))
     }
 
     /// Records of minibatches.
@@ -374,7 +396,7 @@ impl Model {
     /// A corpus with the numbers of this model's words.
     fn number<'py>(&self, corpus: Bound<'py, Corpus>) -> PyResult<Bound<'py, Corpus>> {
         let py = corpus.py();
-        let vocabulary = self.with(py, |state| Ok(state.vocabulary.clone()))?;
+        let vocabulary = self.with(py, |state| Ok(state.run.features().vocabulary()))?;
         match corpus.get().numbered_by(py, &vocabulary)? {
             None => Ok(corpus),
             Some(numbered) => Bound::new(py, numbered),
@@ -394,8 +416,9 @@ impl Model {
         texts: &Bound<'_, PyAny>,
         mut work: impl FnMut(&[Option<u32>]) + Send,
     ) -> PyResult<()> {
-        let (vocabulary, tokenizer) = self
-            .with(py, |state| Ok((state.vocabulary.clone(), tokenizer_or_plain(state.tokenizer.as_ref()))))?;
+        let (vocabulary, tokenizer) = self.with(py, |state| {
+            Ok((state.run.features().vocabulary(), tokenizer_or_plain(state.run.tokenizer())))
+        })?;
         let mut tokens = Vec::new();
         Texts::new(texts)?.each(py, |first, documents| {
             for (row, document) in (first..).zip(documents) {

@@ -1,5 +1,6 @@
 //! What happened in minibatches, in a bounded number of records.
 
+use gibbstream::learn::{Event, Observer, TrainingRun};
 use gibbstream::model::hdp::topics_used;
 use gibbstream::schedule::Step;
 use gibbstream::trainer::Trainer;
@@ -22,12 +23,12 @@ pub struct Record {
     /// The share left for topics not met yet; nothing where their number is given.
     remainder: f64,
     /// Time of training until now.
-    pub seconds: f64,
+    seconds: f64,
 }
 
 impl Record {
     /// The record of the step that `trainer` has just made.
-    pub fn new(trainer: &Trainer, step: &Step, seconds: f64) -> Self {
+    fn new(trainer: &Trainer, step: &Step, seconds: f64) -> Self {
         let alpha = trainer.alpha().unwrap_or_default();
         Self {
             update: step.update,
@@ -35,7 +36,7 @@ impl Record {
             tokens: trainer.tokens(),
             rho: step.rho,
             alpha_sum: alpha.iter().sum(),
-            topics: alpha.len(),
+            topics: trainer.topic_state().map_or(trainer.settings().components, |_| alpha.len()),
             topics_used: topics_used(&trainer.topic_tokens()),
             remainder: trainer.sticks().map_or(0.0, |sticks| sticks.remainder),
             seconds,
@@ -49,6 +50,15 @@ pub struct Records {
     kept: Vec<Record>,
     pub last: Option<Record>,
     stride: u64,
+}
+
+impl Observer for Records {
+    fn notify(&mut self, run: &TrainingRun, event: &Event<'_>) -> gibbstream::Result<()> {
+        if let Event::Learnt { step, seconds, .. } = event {
+            self.add(Record::new(run.trainer(), step, self.seconds() + seconds));
+        }
+        Ok(())
+    }
 }
 
 impl Records {
@@ -65,7 +75,7 @@ impl Records {
     }
 
     /// Time of training until now.
-    pub fn seconds(&self) -> f64 {
+    fn seconds(&self) -> f64 {
         self.last.map_or(0.0, |last| last.seconds)
     }
 

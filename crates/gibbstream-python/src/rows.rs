@@ -2,7 +2,8 @@
 
 use crate::corpus::Corpus;
 use gibbstream::Error;
-use gibbstream::corpus::{BadWeight, Document, MAX_DOCUMENT_TOKENS};
+use gibbstream::corpus::{BadWeight, Document, MAX_DOCUMENT_TOKENS, Row};
+use gibbstream::learn::Observation;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -132,17 +133,11 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// All rows as documents, in order.
-    pub fn documents(self) -> impl Iterator<Item = gibbstream::Result<Document>> + 'a {
-        let mut space = Vec::new();
-        (0..self.len()).map(move |row| self.document(row, &mut space))
-    }
-
-    /// One row as a document; `space` is used again.
-    pub fn document(&self, row: usize, space: &mut Vec<(u32, f64)>) -> gibbstream::Result<Document> {
+    /// The entries of a row that are not zero, or that a sparse matrix lists.
+    fn entries(&self, row: usize, space: &mut Vec<(u32, f64)>) -> gibbstream::Result<()> {
         space.clear();
         match *self {
-            Self::Documents(documents) => return Ok(documents[row].clone()),
+            Self::Documents(_) => {}
             Self::Dense { weights, width } => {
                 let mut column = 0;
                 weights.each(row * width..(row + 1) * width, |weight| {
@@ -172,6 +167,62 @@ impl<'a> Rows<'a> {
                 weights.each(entries, |weight| places.next().into_iter().for_each(|place| place.1 = weight));
             }
         }
+        Ok(())
+    }
+
+    /// All rows, in order; as numbers, or as documents.
+    pub fn observations(
+        self,
+        as_numbers: bool,
+    ) -> impl Iterator<Item = gibbstream::Result<Observation>> + 'a {
+        let mut space = Vec::new();
+        (0..self.len()).map(move |row| self.observation(row, as_numbers, &mut space))
+    }
+
+    /// One row as numbers, or as a document; `space` is used again.
+    pub fn observation(
+        &self,
+        row: usize,
+        as_numbers: bool,
+        space: &mut Vec<(u32, f64)>,
+    ) -> gibbstream::Result<Observation> {
+        if as_numbers {
+            Ok(Row { id: None, values: self.numbers(row, space)? }.into())
+        } else {
+            self.document(row, space).map(Observation::Document)
+        }
+    }
+
+    fn numbers(&self, row: usize, space: &mut Vec<(u32, f64)>) -> gibbstream::Result<Vec<f64>> {
+        let mut values = Vec::new();
+        match *self {
+            Self::Documents(_) => {
+                return Err(Error::setting("X", "these are documents, not rows of numbers", "give a matrix"));
+            }
+            Self::Dense { weights, width } => {
+                weights.each(row * width..(row + 1) * width, |value| values.push(value));
+            }
+            Self::Sparse { width, .. } => {
+                self.entries(row, space)?;
+                values.resize(width, 0.0);
+                space.iter().for_each(|&(column, value)| values[column as usize] += value);
+            }
+        }
+        Ok(values)
+    }
+
+    /// All rows as documents, in order.
+    pub fn documents(self) -> impl Iterator<Item = gibbstream::Result<Document>> + 'a {
+        let mut space = Vec::new();
+        (0..self.len()).map(move |row| self.document(row, &mut space))
+    }
+
+    /// One row as a document; `space` is used again.
+    pub fn document(&self, row: usize, space: &mut Vec<(u32, f64)>) -> gibbstream::Result<Document> {
+        if let Self::Documents(documents) = self {
+            return Ok(documents[row].clone());
+        }
+        self.entries(row, space)?;
         Document::from_weights(space).map_err(|bad| match bad {
             BadWeight::NotACount { word, weight } => Error::setting(
                 "X",

@@ -1,7 +1,6 @@
 //! Ctrl-C while the interpreter is released.
 
 use gibbstream::Error;
-use gibbstream::corpus::Document;
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -30,26 +29,26 @@ impl Signals {
     }
 }
 
-/// Documents that end when a signal comes, for parts of the library that read to the end.
+/// Observations that end when a signal comes, for parts of the library that read to the end.
 pub struct Watched<I> {
-    documents: I,
+    items: I,
     signals: Signals,
     /// The exception of the signal.
     pub raised: Option<PyErr>,
 }
 
-impl<I: Iterator<Item = gibbstream::Result<Document>>> Watched<I> {
-    pub fn new(documents: I) -> Self {
-        Self { documents, signals: Signals::new(), raised: None }
+impl<I> Watched<I> {
+    pub fn new(items: I) -> Self {
+        Self { items, signals: Signals::new(), raised: None }
     }
 }
 
-impl<I: Iterator<Item = gibbstream::Result<Document>>> Iterator for Watched<I> {
-    type Item = gibbstream::Result<Document>;
+impl<T, I: Iterator<Item = gibbstream::Result<T>>> Iterator for Watched<I> {
+    type Item = gibbstream::Result<T>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.signals.check() {
-            Ok(()) => self.documents.next(),
+            Ok(()) => self.items.next(),
             Err(raised) => {
                 self.raised = Some(raised);
                 Some(Err(Error::setting("signal", "the call was interrupted", "call again")))

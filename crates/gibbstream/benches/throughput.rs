@@ -8,13 +8,13 @@ use gibbstream::corpus::{
     Document, Inputs, Length, Minibatch, Synthetic, Truth, Vocabulary, VocabularyLimits, write_uci,
 };
 use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
+use gibbstream::file::{Features, Model};
 use gibbstream::inference::chain::Chain;
 use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::learn::Settings;
 use gibbstream::method::Method;
 use gibbstream::model::topics::TopicStats;
 use gibbstream::model::view::TopicView;
-use gibbstream::model_file::TopicModel;
 use gibbstream::random::{Purpose, Seed};
 use gibbstream::trainer::Trainer;
 use std::fmt::Write as _;
@@ -156,14 +156,14 @@ fn files(trainer: Trainer, documents: &[Document]) -> Outcome<()> {
 
     let path = folder.path().join("model.gbs");
     let settings = trainer.settings().clone();
-    let learnt = trainer.into_learnt().ok_or("nothing learnt")?;
-    let vocabulary = Vocabulary::new(vocabulary)?;
-    let model = TopicModel { settings, learnt, vocabulary, tokenizer: None, open: None, history: Vec::new() };
+    let fitted = trainer.into_fitted().ok_or("nothing learnt")?;
+    let features = Features::Words(Vocabulary::new(vocabulary)?);
+    let model = Model { settings, fitted, features, tokenizer: None, history: Vec::new() };
     let (saved, seconds) = timed(|| model.save(&path));
     saved?;
     let megabytes = std::fs::metadata(&path)?.len() as f64 / 1e6;
     report("model/save,K=128", megabytes, seconds, "MB")?;
-    let (loaded, seconds) = timed(|| TopicModel::load(&path));
+    let (loaded, seconds) = timed(|| Model::load(&path));
     loaded?;
     report("model/load,K=128", megabytes, seconds, "MB")
 }

@@ -5,16 +5,18 @@
 //! and exported.
 //!
 //! ```
-//! use gibbstream::corpus::{Document, Minibatch};
-//! use gibbstream::learn::Settings;
-//! use gibbstream::trainer::Trainer;
+//! use gibbstream::corpus::{Document, Vocabulary};
+//! use gibbstream::{Features, Settings, TrainingRun};
 //!
-//! let documents = [Document::from_tokens(&[0, 0, 1]), Document::from_tokens(&[2, 3, 3])];
-//! let mut trainer = Trainer::new(Settings::new(2).vocabulary(4).batch(2), 1)?;
-//! for update in 0..10 {
-//!     trainer.partial_fit(&Minibatch::new(&documents, 2 * update, 0))?;
+//! let features = Features::Words(Vocabulary::new(["star", "planet", "butter", "flour"])?);
+//! let mut run = TrainingRun::new(Settings::new(2).vocabulary(4).batch(2), features, None, 1)?;
+//! for _ in 0..10 {
+//!     for words in [[0, 0, 1], [2, 3, 3]] {
+//!         run.push(Document::from_tokens(&words).into(), &mut ())?;
+//!     }
 //! }
-//! let topics = trainer.topics().expect("something was learnt");
+//! let snapshot = run.snapshot()?;
+//! let topics = &snapshot.parameters()?.topics()?.topics;
 //! assert_eq!((topics.topics(), topics.vocabulary()), (2, 4));
 //! # Ok::<(), gibbstream::Error>(())
 //! ```
@@ -39,23 +41,15 @@ pub mod learn;
 
 pub mod trainer;
 
-pub mod dense;
-
 pub mod conformance;
 
 pub mod evaluation;
 
 pub mod summary;
 
-pub mod model_file;
-
-mod file;
-
-pub mod checkpoint;
+pub mod file;
 
 pub mod npy;
-
-mod new_file;
 
 pub mod math;
 
@@ -68,6 +62,8 @@ pub mod random;
 pub mod error;
 
 pub use error::{Error, Result};
+pub use file::{Features, Model};
+pub use learn::{Learner, ModelKind, Observation, Settings, Snapshot, TrainingRun};
 
 /// The code of the README is tested with the documentation.
 #[cfg(doctest)]

@@ -337,6 +337,17 @@ impl Method {
         if self.whole_corpus { 20 } else { 1 }
     }
 
+    /// Which sweeps sampling keeps; the last quarter if it does not sample.
+    pub fn window(&self) -> Window {
+        match self.local {
+            Local::Gibbs { window, .. }
+            | Local::MetropolisHastings { window, .. }
+            | Local::PredictiveGibbs { window }
+            | Local::CollapsedGibbs { window } => window,
+            Local::MeanField => Window::LastQuarter,
+        }
+    }
+
     /// Whether the topics make Langevin moves, instead of following from statistics.
     pub fn is_langevin(&self) -> bool {
         matches!(self.global, TopicRule::Langevin { .. })

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::new_file::NewFile;
+use crate::file::new_file::NewFile;
 
 /// NumPy 1 refuses arrays of more dimensions than this.
 const MOST_DIMENSIONS: usize = 32;

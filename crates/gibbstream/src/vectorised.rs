@@ -141,7 +141,7 @@ mod tests {
                     let topics = trainer.topics().unwrap();
                     let scorer = Scorer::new(Evaluation::default(), &topics, &unigram).unwrap();
                     let score = scorer.score(documents[..5].iter().cloned().map(Ok)).unwrap();
-                    (trainer.learnt().unwrap().hash(), score.log_perplexity_per_document.to_bits())
+                    (trainer.fitted().unwrap().hash(), score.log_perplexity_per_document.to_bits())
                 })
                 .collect();
             assert_eq!(results[0], results[1], "{method}");

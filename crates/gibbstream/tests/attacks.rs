@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gibbstream::corpus::{Document, Format, Inputs, Vocabulary};
-use gibbstream::model_file::TopicModel;
+use gibbstream::file::Model;
 use gibbstream::{Error, Result};
 
 /// Files that unpack to more than anybody would want nine times.
@@ -61,7 +61,7 @@ fn every_reader_survives_every_file() {
 #[test]
 fn no_file_is_taken_for_a_model() {
     for path in attacks() {
-        let refused = TopicModel::load(&path);
+        let refused = Model::load(&path);
         assert!(matches!(refused, Err(Error::ModelFile { .. })), "{}", name(&path));
     }
 }

@@ -4,9 +4,10 @@
 use gibbstream::Error;
 use gibbstream::averaging::Averaging;
 use gibbstream::corpus::{Document, Minibatch, Tokenizer, Vocabulary};
-use gibbstream::learn::Settings;
+use gibbstream::file::{Features, HistoryEntry, Model};
+use gibbstream::learn::{Settings, Snapshot};
 use gibbstream::method::Method;
-use gibbstream::model_file::{Event, TopicModel};
+use gibbstream::model::lda::Topics;
 use gibbstream::trainer::Trainer;
 use std::path::Path;
 
@@ -18,17 +19,17 @@ fn settings(method: Method) -> Settings {
     Settings::new(2).method("g-oem", method).vocabulary(3).batch(4).seed(7)
 }
 
-fn model(method: Method, updates: u64) -> TopicModel {
+fn model(method: Method, updates: u64) -> Model {
     let mut trainer = Trainer::new(settings(method), 1).unwrap();
     for update in 0..updates {
         trainer.partial_fit(&Minibatch::new(&documents(), 4 * update, 0)).unwrap();
     }
-    TopicModel {
+    Model {
         settings: trainer.settings().clone(),
-        learnt: trainer.learnt().unwrap(),
-        vocabulary: Vocabulary::new(["über", "naïve", "third"]).unwrap(),
+        fitted: trainer.into_fitted().unwrap(),
+        features: Features::Words(Vocabulary::new(["über", "naïve", "third"]).unwrap()),
         tokenizer: Some(Tokenizer::default()),
-        history: vec![Event {
+        history: vec![HistoryEntry {
             version: "0.1.0".to_string(),
             action: "train".to_string(),
             inputs: vec!["a \"quoted\" name.txt".to_string()],
@@ -36,24 +37,27 @@ fn model(method: Method, updates: u64) -> TopicModel {
             tokens: 8 * updates,
             changes: Vec::new(),
         }],
-        open: None,
     }
+}
+
+fn topics(model: Model) -> Topics {
+    Snapshot::new(model).parameters().unwrap().topics().unwrap().topics.clone()
 }
 
 fn averaged() -> Method {
     Method { averaging: Averaging::Uniform, ..Method::G_OEM }
 }
 
-fn saved(model: &TopicModel, folder: &Path) -> Vec<u8> {
+fn saved(model: &Model, folder: &Path) -> Vec<u8> {
     let path = folder.join("model.gbs");
     model.save(&path).unwrap();
     std::fs::read(path).unwrap()
 }
 
-fn load(bytes: &[u8], folder: &Path) -> Result<TopicModel, Error> {
+fn load(bytes: &[u8], folder: &Path) -> Result<Model, Error> {
     let path = folder.join("changed.gbs");
     std::fs::write(&path, bytes).unwrap();
-    TopicModel::load(&path)
+    Model::load(&path)
 }
 
 #[test]
@@ -62,13 +66,13 @@ fn a_model_comes_back_with_every_bit() {
     for method in [Method::G_OEM, averaged(), Method::SPLDA, Method::OLDA.with_population(100.0)] {
         let model = model(method, 3);
         saved(&model, folder.path());
-        let back = TopicModel::load(&folder.path().join("model.gbs")).unwrap();
+        let back = Model::load(&folder.path().join("model.gbs")).unwrap();
         assert_eq!(back.settings, model.settings);
-        assert_eq!(back.vocabulary, model.vocabulary);
+        assert_eq!(back.features.vocabulary(), model.features.vocabulary());
         assert_eq!(back.tokenizer, model.tokenizer);
         assert_eq!(back.history, model.history);
-        assert_eq!(back.learnt.hash(), model.learnt.hash());
-        assert_eq!(back.topics(), model.topics());
+        assert_eq!(back.hash(), model.hash());
+        assert_eq!(topics(back), topics(model));
     }
 }
 
@@ -84,19 +88,19 @@ fn learning_goes_on_from_a_file_as_if_nothing_had_happened() {
     for method in [Method::G_OEM, averaged(), Method::SVB] {
         let half = model(method, 2);
         saved(&half, folder.path());
-        let back = TopicModel::load(&folder.path().join("model.gbs")).unwrap();
-        let mut trainer = Trainer::resume(back.settings, back.learnt, 2).unwrap();
+        let back = Model::load(&folder.path().join("model.gbs")).unwrap();
+        let mut trainer = Trainer::resume(back.settings, back.fitted, 2).unwrap();
         for update in 2..5 {
             trainer.partial_fit(&Minibatch::new(&documents(), 4 * update, 0)).unwrap();
         }
-        assert_eq!(trainer.learnt().unwrap().hash(), model(method, 5).learnt.hash());
+        assert_eq!(trainer.fitted().unwrap().hash(), model(method, 5).hash());
     }
 }
 
 #[test]
 fn every_changed_byte_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
-    let model = TopicModel { tokenizer: None, ..model(averaged(), 2) };
+    let model = Model { tokenizer: None, ..model(averaged(), 2) };
     let mut bytes = saved(&model, folder.path());
     assert!(load(&bytes, folder.path()).is_ok());
     for place in 0..bytes.len() {
@@ -148,9 +152,9 @@ fn files_with_a_right_checksum_but_wrong_content_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let bytes = saved(&model(Method::G_OEM, 2), folder.path());
     for (from, to, reason) in [
-        (r#"\"version\":1}"#, r#"\"version\":2}"#, "its layout has version 2, this release reads 1"),
-        (r#"\"topics\":2"#, r#"\"topics\":3"#, "array 'counts' is F64 [3, 2] instead of F64 [3, 3]"),
-        (r#"\"topics\":2"#, r#"\"topics\":0"#, "topics: 0 is not a number of topics"),
+        (r#"\"version\":2}"#, r#"\"version\":3}"#, "its layout has version 3, this release reads 1 to 2"),
+        (r#"\"components\":2"#, r#"\"components\":3"#, "array 'counts' is F64 [3, 2] instead of F64 [3, 3]"),
+        (r#"\"components\":2"#, r#"\"components\":0"#, "topics: 0 is not a number of topics"),
         (r#"\"sweeps\":20"#, r#"\"sweepz\":20"#, "its settings are not readable"),
         (r#""dtype":"U64""#, r#""dtype":"I64""#, "array 'word_counts' is I64"),
         ("third", "t\nird", "it has 4 words for a vocabulary of 3"),
@@ -167,7 +171,7 @@ fn other_files_are_refused() {
     for bytes in [&b""[..], b"hello", &[255; 64], b"\x10\0\0\0\0\0\0\0{\"a\":1}         "] {
         assert!(matches!(load(bytes, folder.path()), Err(Error::ModelFile { .. })));
     }
-    let missing = TopicModel::load(&folder.path().join("none.gbs")).unwrap_err().to_string();
+    let missing = Model::load(&folder.path().join("none.gbs")).unwrap_err().to_string();
     assert!(missing.contains("none.gbs: cannot open: "), "{missing}");
 }
 
@@ -244,5 +248,5 @@ fn hostile_headers_are_refused() {
         );
     }
     #[cfg(unix)]
-    assert!(matches!(TopicModel::load(Path::new("/dev/zero")), Err(Error::ModelFile { .. })));
+    assert!(matches!(Model::load(Path::new("/dev/zero")), Err(Error::ModelFile { .. })));
 }

@@ -1,5 +1,6 @@
 //! Where and how often a run saves itself.
 
+use gibbstream::learn::CheckpointEvery;
 use gibbstream::{Error, Result};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,32 +14,25 @@ pub struct CheckpointArgs {
     pub checkpoint: Option<PathBuf>,
     /// Time (60s) or minibatches (1000b) between checkpoints [default: 60s]
     #[arg(long, value_name = "EVERY", value_parser = parse_every)]
-    checkpoint_every: Option<Every>,
+    checkpoint_every: Option<CheckpointEvery>,
     /// Go on from the newest checkpoint; without one, start afresh
     #[arg(long)]
     pub resume: bool,
 }
 
-/// When the next checkpoint is due.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Every {
-    Time(Duration),
-    Minibatches(u64),
-}
-
 impl CheckpointArgs {
     /// How often, after refusing flags that mean nothing without a folder.
-    pub fn every(&self) -> Result<Every> {
+    pub fn every(&self) -> Result<CheckpointEvery> {
         let lonely = [("--resume", self.resume), ("--checkpoint-every", self.checkpoint_every.is_some())];
         if let (None, Some((flag, _))) = (&self.checkpoint, lonely.iter().find(|(_, given)| *given)) {
             let advice = "name the folder with --checkpoint DIR";
             return Err(Error::setting(*flag, "there is no folder for checkpoints", advice));
         }
-        Ok(self.checkpoint_every.unwrap_or(Every::Time(Duration::from_secs(60))))
+        Ok(self.checkpoint_every.unwrap_or(CheckpointEvery::Time(Duration::from_secs(60))))
     }
 }
 
-fn parse_every(text: &str) -> Result<Every, String> {
+fn parse_every(text: &str) -> Result<CheckpointEvery, String> {
     let split = text.len() - text.chars().last().map_or(0, char::len_utf8);
     let (number, unit) = text.split_at(split);
     let advice = "use seconds such as 60s, or minibatches such as 1000b";
@@ -47,10 +41,10 @@ fn parse_every(text: &str) -> Result<Every, String> {
             .parse()
             .ok()
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-            .map(Every::Time)
+            .map(CheckpointEvery::Time)
             .ok_or_else(|| advice.into()),
         "b" => match number.parse() {
-            Ok(minibatches) if minibatches > 0 => Ok(Every::Minibatches(minibatches)),
+            Ok(minibatches) if minibatches > 0 => Ok(CheckpointEvery::Minibatches(minibatches)),
             _ => Err(advice.into()),
         },
         _ => Err(advice.into()),

@@ -6,8 +6,6 @@ mod config;
 
 pub mod checkpoint;
 
-pub mod dense;
-
 pub mod input;
 
 pub mod knobs;

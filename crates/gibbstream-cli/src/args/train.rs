@@ -6,8 +6,8 @@ use super::input::{InputArgs, WordArgs};
 use super::knobs::KnobArgs;
 use crate::command::evaluate::tokenizer_of;
 use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
+use gibbstream::file::Model;
 use gibbstream::learn::Settings;
-use gibbstream::model_file::TopicModel;
 use gibbstream::{Error, Result};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -52,6 +52,9 @@ const WORD_FLAGS: [&str; 9] = [
     "min-length",
     "no-lowercase",
 ];
+
+/// Other flags of documents, which mean nothing for rows of numbers.
+const DOCUMENT_FLAGS: [&str; 3] = ["follow", "text-field", "transpose"];
 
 /// Learn topics from documents and write a model
 #[derive(Clone, Debug, clap::Args)]
@@ -115,23 +118,33 @@ pub struct Plan {
 impl Plan {
     /// Everything that decides the result, so that a run is resumed only as what it was.
     pub fn request(&self, args: &TrainArgs) -> Value {
-        json!({
+        let mut request = json!({
             "settings": self.settings,
             "continue": args.continued,
             "input": self.inputs,
-            "words": self.limits,
-            "vocab-mode": self.open_rule,
             "passes": self.passes,
             "holdout": self.holdout,
-        })
+        });
+        if self.settings.model.has_topics() {
+            request["words"] = json!(self.limits);
+            request["vocab-mode"] = json!(self.open_rule);
+        }
+        request
     }
 }
 
 impl TrainArgs {
     /// Checks everything that can be checked without reading documents. `base` is the model to go on from.
-    pub fn plan(&self, general: &General, base: Option<&TopicModel>) -> Result<Plan> {
-        base.map_or(Ok(()), |base| self.check_words(base))?;
+    pub fn plan(&self, general: &General, base: Option<&Model>) -> Result<Plan> {
         let settings = self.knobs.settings(base.map(|base| &base.settings))?;
+        let has_topics = settings.model.has_topics();
+        match base {
+            _ if !has_topics => self.refuse(&[&WORD_FLAGS[..], &DOCUMENT_FLAGS].concat(), || {
+                format!("has no meaning for {{model}} {}", settings.model.name())
+            })?,
+            Some(base) => self.check_words(base)?,
+            None => {}
+        }
         // The size of the corpus, if the method needs it, may only be known after reading.
         Settings { method: settings.method.with_population(1.0), ..settings.clone() }.validate()?;
         let refuse = |flag: &str, problem: &str, advice: &str| Err(Error::setting(flag, problem, advice));
@@ -153,7 +166,7 @@ impl TrainArgs {
         if self.eval_every.is_some() && self.holdout == 0 {
             return refuse(
                 "--eval-every",
-                "there are no documents to score",
+                &format!("there are no {} to score", if has_topics { "documents" } else { "rows" }),
                 "keep some aside with --holdout N",
             );
         }
@@ -178,7 +191,11 @@ impl TrainArgs {
             let problem = "a stream without end cannot be read as a whole";
             return refuse("--follow", problem, "use one pass, and a method that learns from minibatches");
         }
-        let tokenizer = base.map_or_else(|| self.words.tokenizer(), |base| Ok(tokenizer_of(base)))?;
+        let tokenizer = match base {
+            _ if !has_topics => Tokenizer::default(),
+            Some(base) => tokenizer_of(base),
+            None => self.words.tokenizer()?,
+        };
         Ok(Plan {
             settings,
             inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer.clone())? },
@@ -192,31 +209,25 @@ impl TrainArgs {
         })
     }
     /// The rule of a model that is continued stays, except that fixed words may begin to grow.
-    fn open_rule(&self, base: Option<&TopicModel>) -> Result<Option<OpenRule>> {
+    fn open_rule(&self, base: Option<&Model>) -> Result<Option<OpenRule>> {
         let rule = self.words.open_rule()?;
-        Ok(base.and_then(|base| base.open.as_ref()).map(|open| open.rule).or(rule))
-    }
-
-    /// The kind of model, if it is a new one.
-    pub fn model(&self) -> &str {
-        self.knobs.get("model").unwrap_or("lda")
-    }
-
-    pub fn is_given(&self, flag: &str) -> bool {
-        self.given.iter().any(|given| given == flag)
+        Ok(base.and_then(|base| base.features.open()).map(|open| open.state().rule).or(rule))
     }
 
     /// The words of a model that is continued may grow, but not become others.
-    fn check_words(&self, base: &TopicModel) -> Result<()> {
+    fn check_words(&self, base: &Model) -> Result<()> {
         let opens = matches!(self.words.open_rule()?, Some(OpenRule::Grow { .. }));
-        let words_grow = opens && !base.vocabulary.is_hashed();
+        let words_grow = opens && !base.features.vocabulary().is_hashed();
         let allowed = |flag: &str| words_grow && ["vocab-mode", "max-vocab"].contains(&flag);
-        match WORD_FLAGS.iter().find(|flag| self.is_given(flag) && !allowed(flag)) {
+        let flags: Vec<&str> = WORD_FLAGS.into_iter().filter(|flag| !allowed(flag)).collect();
+        self.refuse(&flags, || "the words of a model that is continued are those that it has".into())
+    }
+
+    /// Refuses flags that cannot have an effect.
+    fn refuse(&self, flags: &[&str], problem: impl Fn() -> String) -> Result<()> {
+        match flags.iter().find(|flag| self.given.iter().any(|given| given == **flag)) {
             None => Ok(()),
-            Some(flag) => {
-                let problem = "the words of a model that is continued are those that it has";
-                Err(Error::setting(*flag, problem, "leave it out"))
-            }
+            Some(flag) => Err(Error::setting(*flag, problem(), "leave it out")),
         }
     }
 }

@@ -3,10 +3,9 @@
 use crate::Outcome;
 use crate::args::General;
 use crate::interrupt::Interrupt;
-use crate::measure::Cost;
 use crate::output::{FAINT, Output, STRONG, count};
 use gibbstream::corpus::{Document, Length, Minibatch, Synthetic, Truth};
-use gibbstream::learn::Settings;
+use gibbstream::learn::{Cost, Settings};
 use gibbstream::method::Method;
 use gibbstream::trainer::Trainer;
 use gibbstream::{Error, Result};
@@ -169,7 +168,7 @@ impl BenchArgs {
                 output.progress.finish();
                 return Ok(None);
             }
-            cost.of_training(&mut trainer, batch)?;
+            cost.of(&mut trainer, |trainer| trainer.partial_fit(batch))?;
             documents += batch.len() as u64;
             tokens += batch.tokens();
             output.progress.advance(documents, || (String::new(), json!({})));

@@ -1,17 +1,19 @@
 //! `compare`: which topic of one model is which of another, and which model predicts better.
 
 use super::evaluate::tokenizer_of;
+use super::topics::load_topics;
 use crate::Outcome;
 use crate::args::General;
 use crate::args::input::{ReadingArgs, report_bad};
 use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count};
+use crate::source::Source;
 use gibbstream::Error;
-use gibbstream::corpus::{Inputs, ResolvedInputs};
+use gibbstream::corpus::{Inputs, ResolvedInputs, Vocabulary};
 use gibbstream::evaluation::alignment::{Distance, Pair, ScoreDifference, TopicRows, align};
-use gibbstream::evaluation::{Estimator, Evaluation, Scorer, Unigram};
+use gibbstream::evaluation::{Estimator, Evaluation};
+use gibbstream::learn::{Snapshot, TopicParameters};
 use gibbstream::model::lda::Topics;
-use gibbstream::model_file::TopicModel;
-use gibbstream::summary::{TopicSummary, shares, summarise};
+use gibbstream::summary::{TopicSummary, summarise};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::HashMap;
@@ -66,7 +68,8 @@ pub struct CompareArgs {
 
 /// A model as it is compared.
 struct Side {
-    model: TopicModel,
+    model: Snapshot,
+    vocabulary: Vocabulary,
     topics: Topics,
     best: Vec<TopicSummary>,
 }
@@ -174,8 +177,8 @@ impl CompareArgs {
     /// Both scores of every document, and what they differ by.
     fn score(
         &self,
-        a: &TopicModel,
-        b: &TopicModel,
+        a: &Snapshot,
+        b: &Snapshot,
         general: &General,
         output: &Output,
     ) -> anyhow::Result<Scores> {
@@ -187,12 +190,12 @@ impl CompareArgs {
         };
         evaluation.validate()?;
         let alike = tokenizer_of(a) == tokenizer_of(b);
-        if !alike || !a.vocabulary.words().eq(b.vocabulary.words()) {
+        if !alike || !a.features.vocabulary().words().eq(b.features.vocabulary().words()) {
             output.warn(
                 "the models know different words, so their scores are of different parts of the documents",
             );
         }
-        let inputs = |model: &TopicModel| {
+        let inputs = |model: &Snapshot| {
             self.reading.with(self.inputs.clone(), tokenizer_of(model)).and_then(Inputs::resolve)
         };
         let mut of_a = inputs(a)?;
@@ -221,48 +224,46 @@ impl CompareArgs {
 
 /// The log-perplexity of documents, and the log-likelihood of each.
 fn each_score(
-    model: &TopicModel,
+    model: &Snapshot,
     inputs: &ResolvedInputs,
     evaluation: Evaluation,
     output: &Output,
 ) -> gibbstream::Result<(f64, Vec<f64>)> {
-    let (topics, unigram) = (model.topics(), Unigram::from_counts(model.learnt.word_counts.clone()));
+    let source = Source::of(model, inputs.clone())?;
     let mut each = Vec::new();
-    output.progress.start("scoring", "documents", inputs.expected_documents());
-    let scorer = Scorer::new(evaluation, &topics, &unigram)?;
-    let score = scorer.score_each(inputs.documents(&model.vocabulary), |_, score| {
-        each.push(score.log_likelihood);
+    output.progress.start("scoring", source.unit(), source.expected());
+    let score = model.parameters()?.score(evaluation, source.read(), |log_likelihood| {
+        each.push(log_likelihood);
         output.progress.advance(each.len() as u64, || (String::new(), json!({})));
     })?;
     output.progress.finish();
-    Ok((score.log_perplexity_per_document, each))
+    Ok((score.log_perplexity(), each))
 }
 
 /// Pairs of topics; both models get a place for every word that one of them knows.
 fn aligned(a: &Side, b: &Side, distance: Distance) -> Vec<Pair> {
     let mut places: HashMap<&str, usize> = HashMap::new();
-    for word in a.model.vocabulary.words().chain(b.model.vocabulary.words()) {
+    for word in a.vocabulary.words().chain(b.vocabulary.words()) {
         let next = places.len();
         places.entry(word).or_insert(next);
     }
-    let rows = |side: &Side| {
-        TopicRows::new(&side.topics, places.len(), |word| places[side.model.vocabulary.word(word)])
-    };
+    let rows =
+        |side: &Side| TopicRows::new(&side.topics, places.len(), |word| places[side.vocabulary.word(word)]);
     align(&rows(a), &rows(b), distance)
 }
 
 impl Side {
     fn load(path: &Path, words: usize) -> gibbstream::Result<Self> {
-        let model = TopicModel::load(path)?;
-        let shares = shares(&model.learnt.state.counts.topic_tokens());
-        let topics = met(model.topics(), shares.len());
-        let best = summarise(&topics, &shares, words, 1.0);
-        Ok(Self { model, topics, best })
+        let model = load_topics(path)?;
+        let TopicParameters { topics, shares, .. } = model.parameters()?.topics()?;
+        let topics = met(topics.clone(), shares.len());
+        let best = summarise(&topics, shares, words, 1.0);
+        Ok(Self { vocabulary: model.features.vocabulary(), model, topics, best })
     }
 
     fn about(&self) -> About {
         About {
-            model_hash: self.model.learnt.hash(),
+            model_hash: self.model.hash(),
             method: self.model.settings.name.clone(),
             topics: self.best.len(),
         }
@@ -270,7 +271,7 @@ impl Side {
 
     fn words(&self, topic: usize) -> Vec<String> {
         let words = self.best[topic].words.iter();
-        words.map(|&(word, _)| self.model.vocabulary.word(word).to_owned()).collect()
+        words.map(|&(word, _)| self.vocabulary.word(word).to_owned()).collect()
     }
 }
 

@@ -3,19 +3,18 @@
 use crate::Outcome;
 use crate::args::General;
 use crate::interrupt::Interrupt;
-use crate::measure::Cost;
 use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count, fit};
-use crate::stream::{Course, Feed, Portion, Portions};
-use gibbstream::batch_size::BatchSize;
-use gibbstream::corpus::{Corpus, Length, Synthetic, Truth, Vocabulary, themes};
-use gibbstream::evaluation::{Evaluation, Score, Scorer, Unigram};
-use gibbstream::learn::Settings;
+use gibbstream::corpus::{Length, Synthetic, Truth, Vocabulary, themes};
+use gibbstream::evaluation::{Evaluation, Score, Scorer};
+use gibbstream::file::{Features, HistoryEntry};
+use gibbstream::learn::{
+    Ended, Event, FitOptions, Observer, Settings, SharedVocabulary, TopicParameters, TrainingRun,
+    observations,
+};
 use gibbstream::method::Method;
 use gibbstream::model::lda::Topics;
-use gibbstream::model_file::{Event, TopicModel};
 use gibbstream::random::Seed;
 use gibbstream::schedule::StepSize;
-use gibbstream::trainer::Trainer;
 use pathfinding::kuhn_munkres::kuhn_munkres_min;
 use pathfinding::matrix::Matrix;
 use serde::Serialize;
@@ -107,37 +106,22 @@ pub fn run(
         ));
     }
     interrupt.defer();
-    let Some((trainer, cost)) = learn(&stage, general, output, interrupt)? else {
+    let Some(mut run) = learn(&stage, general, output, interrupt)? else {
         return Ok(interrupt.received().map_or(Outcome::Done, Outcome::Interrupted));
     };
-    let settings = trainer.settings().clone();
-    let Some(learnt) = trainer.into_learnt() else {
-        anyhow::bail!("the demo has learnt nothing; please report this")
-    };
-    let hash = learnt.hash();
-    let event = Event {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        action: "demo".to_owned(),
-        inputs: Vec::new(),
-        documents: learnt.clock.seen,
-        tokens: learnt.tokens,
-        changes: Vec::new(),
-    };
-    let vocabulary = Vocabulary::new(stage.vocabulary.iter().map(String::as_str))?;
-    let model =
-        TopicModel { settings, learnt, vocabulary, tokenizer: None, history: vec![event], open: None };
-    if let Some(out) = &args.out {
-        model.save(out)?;
-    }
-    let topics = model.topics();
-    let unigram = Unigram::from_counts(model.learnt.word_counts.clone());
+    let hash = run.lend(|model| {
+        args.out.as_ref().map_or(Ok(()), |out| model.save(out))?;
+        Ok(model.hash())
+    })?;
+    let parameters = run.parameters()?;
+    let TopicParameters { topics, unigram, .. } = parameters.topics()?;
     let evaluation = Evaluation { threads: general.threads, seed: general.seed, ..Evaluation::default() };
     let score = |topics: &Topics| -> gibbstream::Result<Score> {
         let held_out = (DOCUMENTS..DOCUMENTS + HELD_OUT).map(|index| Ok(stage.documents.document(index)));
-        Scorer::new(evaluation, topics, &unigram)?.score(held_out)
+        Scorer::new(evaluation, topics, unigram)?.score(held_out)
     };
-    let (own, best) = (score(&topics)?, score(&by_word(&stage.truth))?);
-    let matches = align(&stage.truth, &topics);
+    let (own, best) = (score(topics)?, score(&by_word(&stage.truth))?);
+    let matches = align(&stage.truth, topics);
     let report = Report {
         schema: "gibbstream/demo/1",
         documents: DOCUMENTS,
@@ -147,13 +131,13 @@ pub fn run(
         log_perplexity_per_document: own.log_perplexity_per_document,
         true_parameters_log_perplexity_per_document: best.log_perplexity_per_document,
         unigram_log_perplexity_per_document: own.unigram_log_perplexity_per_document,
-        train_seconds: cost.wall.as_secs_f64(),
+        train_seconds: run.cost().wall.as_secs_f64(),
         model_hash: hash,
     };
     if output.json {
         output.print_json(&report)?;
     } else {
-        output.print(&show(&stage, &topics, &matches, &report, args)?)?;
+        output.print(&show(&stage, topics, &matches, &report, args)?)?;
     }
     Ok(Outcome::Done)
 }
@@ -164,27 +148,41 @@ fn learn(
     general: &General,
     output: &Output,
     interrupt: &Interrupt,
-) -> anyhow::Result<Option<(Trainer, Cost)>> {
+) -> anyhow::Result<Option<TrainingRun>> {
     let settings = Settings::new(TOPICS).method("g-oem++", METHOD).vocabulary(stage.vocabulary.len());
     let settings = Settings { seed: general.seed, ..settings.batch(BATCH) };
-    let mut trainer = Trainer::new(settings, general.threads)?;
-    let mut cost = Cost::default();
+    let words = Vocabulary::new(stage.vocabulary.iter().map(String::as_str))?;
+    let mut run = TrainingRun::new(settings, Features::Words(words), None, general.threads)?;
+    run.begin(Some(HistoryEntry::new("demo", Vec::new())));
     let documents = stage.documents.clone();
-    let batch = BatchSize::of(BATCH);
-    let course = Course { held_out: 0, batch, passes: 1, first: 0, start: (0, 0), seen: 0 };
-    let open = move || -> Box<dyn Corpus> { Box::new(documents.clone().take(DOCUMENTS as usize)) };
-    let mut feed = Feed::start(Portions::new(open, course), 2)?;
+    let open = move |_: Option<&SharedVocabulary>| observations(documents.clone().take(DOCUMENTS as usize));
     output.progress.start("learning", "documents", Some(DOCUMENTS));
-    while let Some(portion) = feed.next(interrupt)? {
-        let Portion::Lesson(lesson) = portion else { continue };
-        let step = cost.of_training(&mut trainer, &lesson.batch)?;
-        let speed = trainer.tokens() as f64 / cost.wall.as_secs_f64();
-        output.progress.advance(step.seen, || {
-            (format!("{} tokens/s", count(speed as u64)), json!({ "tokens": trainer.tokens() }))
-        });
-    }
+    let ended = run.fit(open, &FitOptions::default(), &mut Bar { output, interrupt })?;
     output.progress.finish();
-    Ok(interrupt.received().is_none().then_some((trainer, cost)))
+    Ok((ended == Ended::Finished).then_some(run))
+}
+
+/// Shows how far learning is.
+struct Bar<'a> {
+    output: &'a Output,
+    interrupt: &'a Interrupt,
+}
+
+impl Observer for Bar<'_> {
+    fn notify(&mut self, run: &TrainingRun, event: &Event<'_>) -> gibbstream::Result<()> {
+        if let Event::Learnt { step, .. } = event {
+            let tokens = run.trainer().tokens();
+            let speed = tokens as f64 / run.cost().wall.as_secs_f64();
+            self.output.progress.advance(step.seen, || {
+                (format!("{} tokens/s", count(speed as u64)), json!({ "tokens": tokens }))
+            });
+        }
+        Ok(())
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.received().is_some()
+    }
 }
 
 /// The true parameters in the form that scoring reads.

@@ -4,14 +4,15 @@ use crate::Outcome;
 use crate::args::General;
 use crate::args::input::{InputArgs, report_bad};
 use crate::output::{FAINT, Output, STRONG, count};
-use gibbstream::corpus::{Document, StopWords, Tokenizer};
-use gibbstream::dense::is_dense;
+use crate::source::{Source, refuse};
+use gibbstream::corpus::{StopWords, Tokenizer};
 use gibbstream::evaluation::coherence::{Coherence, CoherenceCounter, TopicCoherence, UmassSmoothing};
 use gibbstream::evaluation::completion::Completion;
 use gibbstream::evaluation::elbo::Elbo;
-use gibbstream::evaluation::{Estimator, Evaluation, Score, Scorer, Unigram};
-use gibbstream::model_file::TopicModel;
-use gibbstream::summary::{shares, summarise};
+use gibbstream::evaluation::rows::RowScore;
+use gibbstream::evaluation::{Estimator, Evaluation, Score};
+use gibbstream::file::Model;
+use gibbstream::learn::{AnyScore, Snapshot};
 use serde::Serialize;
 use serde_json::json;
 use std::path::PathBuf;
@@ -67,11 +68,12 @@ pub struct EvaluateArgs {
 #[derive(Serialize)]
 struct Report<'a> {
     schema: &'static str,
-    model_hash: &'a str,
+    model: &'static str,
+    model_hash: String,
     method: &'a str,
     seed: u64,
     #[serde(flatten)]
-    score: &'a Score,
+    score: AnyScore,
     #[serde(skip_serializing_if = "Option::is_none")]
     elbo_per_document: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,60 +91,75 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
         threads: general.threads,
     };
     evaluation.validate()?;
-    if is_dense(&args.model) {
-        return super::dense::evaluate::run(args, general, output);
+    let snapshot = Snapshot::load(&args.model)?;
+    let several = args.elbo || args.completion || args.coherence;
+    if !snapshot.settings.model.has_topics() {
+        let flags = [
+            ("--elbo", args.elbo),
+            ("--completion", args.completion),
+            ("--coherence", args.coherence),
+            ("--estimator left-to-right", args.estimator == "left-to-right"),
+        ];
+        refuse(&snapshot, &flags)?;
     }
-    let model = TopicModel::load(&args.model)?;
-    let mut inputs = args.input.with(tokenizer_of(&model))?.resolve()?;
-    if (args.elbo || args.completion || args.coherence) && inputs.is_read_once() {
+    let mut inputs = args.input.with(tokenizer_of(&snapshot))?.resolve()?;
+    if several && inputs.is_read_once() {
         output.note(
             "each kind of score reads the documents once: standard input is copied to a temporary file",
         );
         inputs.spool()?;
     }
-    let (topics, unigram) = (model.topics(), Unigram::from_counts(model.learnt.word_counts.clone()));
-    output.progress.start("scoring", "documents", inputs.expected_documents());
+    let source = Source::of(&snapshot, inputs)?;
+    output.progress.start("scoring", source.unit(), source.expected());
     let mut done = 0;
-    let score = Scorer::new(evaluation, &topics, &unigram)?.score_each(
-        inputs.documents(&model.vocabulary),
-        |_, _| {
-            done += 1;
-            output.progress.advance(done, || (String::new(), json!({})));
-        },
-    )?;
+    let score = snapshot.parameters()?.score(evaluation, source.read(), |_| {
+        done += 1;
+        output.progress.advance(done, || (String::new(), json!({})));
+    })?;
     output.progress.finish();
     warn_about(&score, output);
-    report_bad(&inputs, output);
-    let documents = || inputs.documents(&model.vocabulary);
-    let (seed, threads) = (general.seed, general.threads);
-    let elbo = args.elbo.then(|| Elbo { threads, ..Elbo::default() }.score(&model.log_topics(), documents()));
-    let completion = args
-        .completion
-        .then(|| Completion { seed, threads, ..Completion::default() }.score(&topics, documents()));
-    let coherence = args.coherence.then(|| coherence_of(&model, documents()));
-    let hash = model.learnt.hash();
+    report_bad(&source.inputs, output);
     let report = Report {
         schema: "gibbstream/evaluate/1",
-        model_hash: &hash,
-        method: &model.settings.name,
+        model: snapshot.settings.model.name(),
+        model_hash: snapshot.hash(),
+        method: &snapshot.settings.name,
         seed: general.seed.0,
-        score: &score,
-        elbo_per_document: elbo.transpose()?.map(|score| score.elbo_per_document),
-        completion_log_likelihood_per_token: completion
-            .transpose()?
-            .and_then(|score| score.completion_log_likelihood_per_token),
-        coherence: coherence.transpose()?,
+        score,
+        elbo_per_document: args.elbo.then(|| elbo(&snapshot, &source, general)).transpose()?,
+        completion_log_likelihood_per_token: if args.completion {
+            completion(&snapshot, &source, general)?
+        } else {
+            None
+        },
+        coherence: args.coherence.then(|| coherence_of(&snapshot, &source)).transpose()?,
     };
     if output.json {
         output.print_json(&report)?;
     } else {
-        output.print(&table(&report))?;
+        output.print(&match &report.score {
+            AnyScore::Documents(score) => table(&report, score),
+            AnyScore::Rows(score) => row_table(&report, score),
+        })?;
     }
     Ok(Outcome::Done)
 }
 
+fn elbo(snapshot: &Snapshot, source: &Source, general: &General) -> gibbstream::Result<f64> {
+    let elbo = Elbo { threads: general.threads, ..Elbo::default() };
+    let score = elbo.score(&snapshot.log_topics()?, source.read_documents(snapshot))?;
+    Ok(score.elbo_per_document)
+}
+
+fn completion(snapshot: &Snapshot, source: &Source, general: &General) -> gibbstream::Result<Option<f64>> {
+    let completion = Completion { seed: general.seed, threads: general.threads, ..Completion::default() };
+    let topics = &snapshot.parameters()?.topics()?.topics;
+    let score = completion.score(topics, source.read_documents(snapshot))?;
+    Ok(score.completion_log_likelihood_per_token)
+}
+
 /// How text must be cut for a model. One that was learnt from counts does not say, so nothing is dropped.
-pub fn tokenizer_of(model: &TopicModel) -> Tokenizer {
+pub fn tokenizer_of(model: &Model) -> Tokenizer {
     model.tokenizer.clone().unwrap_or_else(|| Tokenizer {
         min_length: 1,
         stop_words: StopWords::none(),
@@ -151,35 +168,42 @@ pub fn tokenizer_of(model: &TopicModel) -> Tokenizer {
 }
 
 /// How often the best words of the topics meet in the documents.
-fn coherence_of(
-    model: &TopicModel,
-    documents: impl Iterator<Item = gibbstream::Result<Document>>,
-) -> gibbstream::Result<Coherence> {
-    let shares = shares(&model.learnt.state.counts.topic_tokens());
-    let best = summarise(&model.topics(), &shares, COHERENT_WORDS, 1.0);
+fn coherence_of(snapshot: &Snapshot, source: &Source) -> gibbstream::Result<Coherence> {
+    let best = snapshot.parameters()?.topics()?.summaries(COHERENT_WORDS, 1.0);
     let best: Vec<Vec<u32>> =
         best.iter().map(|topic| topic.words.iter().map(|&(word, _)| word).collect()).collect();
     let mut counter = CoherenceCounter::new(&best)?;
-    for document in documents {
+    for document in source.read_documents(snapshot) {
         counter.add_bag(&document?);
     }
     counter.finish(UmassSmoothing::One)
 }
 
-fn warn_about(score: &Score, output: &Output) {
-    let (own, unigram) = (score.log_perplexity_per_document, score.unigram_log_perplexity_per_document);
-    if score.tokens == 0 {
-        output.warn("the documents have no words that the model knows, so the scores say nothing");
-    } else if own > unigram {
-        output.warn("the model predicts these documents worse than word frequencies alone do (unigram)");
+fn warn_about(score: &AnyScore, output: &Output) {
+    let (baseline, single) = score.baseline();
+    let is_worse = score.log_perplexity() > single;
+    match score {
+        AnyScore::Documents(Score { tokens: 0, .. }) => {
+            output.warn("the documents have no words that the model knows, so the scores say nothing");
+        }
+        AnyScore::Documents(_) if is_worse => {
+            output.warn("the model predicts these documents worse than word frequencies alone do (unigram)");
+        }
+        AnyScore::Rows(_) if is_worse => {
+            output.warn(format_args!(
+                "the model predicts these observations worse than its baseline ({baseline})"
+            ));
+        }
+        _ => {}
     }
-    if score.out_of_vocabulary_tokens > score.tokens {
+    if let AnyScore::Documents(score) = score
+        && score.out_of_vocabulary_tokens > score.tokens
+    {
         output.warn("the model does not know most of the words of these documents");
     }
 }
 
-fn table(report: &Report<'_>) -> String {
-    let score = report.score;
+fn table(report: &Report<'_>, score: &Score) -> String {
     let error = score.standard_error.map_or(String::new(), |error| format!(" ± {error:.2}"));
     let optional = |value: Option<f64>, digits: usize| {
         value.map_or("undefined (no tokens)".to_owned(), |value| format!("{value:.digits$}"))
@@ -212,6 +236,27 @@ fn table(report: &Report<'_>) -> String {
         report.seed,
         report.method,
         report.model_hash,
+    )
+}
+
+fn row_table(report: &Report<'_>, score: &RowScore) -> String {
+    let error = score.standard_error.map_or(String::new(), |error| format!(" ± {error:.3}"));
+    let way = match score.estimator {
+        "exact" => "exact".to_owned(),
+        _ => format!(
+            "annealed importance sampling, {} particles, ± {:.4} of it by chance",
+            score.particles, score.estimator_standard_error
+        ),
+    };
+    format!(
+        "{STRONG}{}{STRONG:#} on {} observations, nats per observation (lower is better)\n\
+         the model   {STRONG}{:.3}{STRONG:#}{error}  {FAINT}{way}{FAINT:#}\n\
+         baseline    {:.3}  {FAINT}{}{FAINT:#}\n",
+        report.model,
+        count(score.documents),
+        score.log_perplexity_per_document,
+        score.baseline_log_perplexity_per_document,
+        score.baseline,
     )
 }
 

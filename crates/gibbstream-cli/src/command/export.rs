@@ -3,9 +3,10 @@
 use crate::Outcome;
 use crate::output::Output;
 use gibbstream::Error;
-use gibbstream::dense::is_dense;
+use gibbstream::file::Model;
 use gibbstream::learn::knobs::parts;
-use gibbstream::model_file::TopicModel;
+use gibbstream::learn::{Array, Parameters, Snapshot, Values};
+use gibbstream::model::lda::Topics;
 use gibbstream::npy::write_npy;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -36,30 +37,21 @@ pub struct ExportArgs {
 
 /// Runs the command.
 pub fn run(args: &ExportArgs, output: &Output) -> anyhow::Result<Outcome> {
-    let folder = &args.folder;
-    if is_dense(&args.model) {
-        return super::dense::export::run(&args.model, folder, output);
-    }
-    let model = TopicModel::load(&args.model)?;
+    let (folder, snapshot) = (&args.folder, Snapshot::load(&args.model)?);
     std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, "create", source))?;
-    let topics = model.topics();
-    let (rows, words) = (topics.topics(), topics.vocabulary());
-    // The model holds its table by word, NumPy users expect it by topic.
-    let beta = (0..rows).flat_map(|k| topics.beta.iter().skip(k).step_by(rows).copied());
-    write_npy(folder.join("beta.npy"), &[rows, words], beta)?;
-    write_npy(folder.join("alpha.npy"), &[rows], topics.alpha.iter().copied())?;
-    let mut list: String = model.vocabulary.words().collect::<Vec<_>>().join("\n");
-    list.push('\n');
-    write(&folder.join("vocab.txt"), &list)?;
-    write(&folder.join("model.json"), &format!("{:#}\n", describe(&model)))?;
-    let files = ["beta.npy", "alpha.npy", "vocab.txt", "model.json"];
+    let mut files = match snapshot.parameters()? {
+        Parameters::Topics(parameters) => topics(&parameters.topics, &snapshot, folder)?,
+        Parameters::Rows(parameters) => arrays(&parameters.arrays, folder)?,
+    };
+    write(&folder.join("model.json"), &format!("{:#}\n", describe(&snapshot)))?;
+    files.push("model.json".into());
     if output.json {
         output.print_json(&json!({
             "schema": "gibbstream/export/1",
             "format": args.format,
             "folder": folder,
             "files": files,
-            "model_hash": model.learnt.hash(),
+            "model_hash": snapshot.hash(),
         }))?;
     } else {
         output.note(format_args!("{} are in {}", files.join(", "), folder.display()));
@@ -67,30 +59,60 @@ pub fn run(args: &ExportArgs, output: &Output) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// Topics and words.
+fn topics(topics: &Topics, model: &Model, folder: &Path) -> gibbstream::Result<Vec<String>> {
+    let (rows, words) = (topics.topics(), topics.vocabulary());
+    // The model holds its table by word, NumPy users expect it by topic.
+    let beta = (0..rows).flat_map(|k| topics.beta.iter().skip(k).step_by(rows).copied());
+    write_npy(folder.join("beta.npy"), &[rows, words], beta)?;
+    write_npy(folder.join("alpha.npy"), &[rows], topics.alpha.iter().copied())?;
+    let mut list: String = model.features.vocabulary().words().collect::<Vec<_>>().join("\n");
+    list.push('\n');
+    write(&folder.join("vocab.txt"), &list)?;
+    Ok(["beta.npy", "alpha.npy", "vocab.txt"].map(str::to_owned).to_vec())
+}
+
+/// Every parameter of a model of numbers.
+fn arrays(arrays: &[Array<'_>], folder: &Path) -> gibbstream::Result<Vec<String>> {
+    let mut files = Vec::new();
+    for Array { name, shape, values } in arrays {
+        let file = format!("{name}.npy");
+        let Values::Floats(values) = values else { continue };
+        write_npy(folder.join(&file), shape, values.iter().copied())?;
+        files.push(file);
+    }
+    Ok(files)
+}
+
 /// Everything about a model that is not an array.
-pub fn describe(model: &TopicModel) -> Value {
-    let (settings, learnt) = (&model.settings, &model.learnt);
+pub fn describe(model: &Model) -> Value {
+    let (settings, clock) = (&model.settings, model.clock());
     let mut facts = json!({
         "schema": "gibbstream/model/1",
         "model": settings.model.name(),
         "method": settings.name,
         "parts": parts(settings),
-        "topics": learnt.state.counts.topics(),
+        "topics": model.components(),
         "vocabulary": settings.features,
         "batch": settings.batch,
         "seed": settings.seed.0,
-        "documents": learnt.clock.seen,
-        "tokens": learnt.tokens,
-        "updates": learnt.clock.update,
-        "alpha_sum": learnt.state.alpha.alpha.iter().sum::<f64>(),
-        "model_hash": learnt.hash(),
-        "tokenizer": model.tokenizer,
+        "documents": clock.seen,
+        "tokens": model.tokens(),
+        "updates": clock.update,
+        "model_hash": model.hash(),
         "history": model.history,
     });
-    if let (Some(hdp), Some(sticks)) = (settings.model.hdp(), &learnt.state.sticks) {
-        facts["hdp"] = json!(hdp);
-        facts["topics_used"] = json!(learnt.topics_used());
-        facts["topics_created"] = json!(sticks.created);
+    let Some(state) = model.topic_state() else {
+        facts["settings"] = json!(settings);
+        facts["columns"] = json!(model.features.columns());
+        return facts;
+    };
+    facts["alpha_sum"] = json!(state.alpha.alpha.iter().sum::<f64>());
+    facts["tokenizer"] = json!(model.tokenizer);
+    if let (Some(sticks), Some((used, created))) = (&state.sticks, model.open_topics()) {
+        facts["hdp"] = json!(settings.model.hdp());
+        facts["topics_used"] = json!(used);
+        facts["topics_created"] = json!(created);
         facts["remainder"] = json!(sticks.remainder);
         // Scores and mixtures have one more topic then: all that have not been met yet, with uniform words.
         facts["last_topic_is_remainder"] = json!(sticks.remainder > 0.0);
@@ -98,6 +120,6 @@ pub fn describe(model: &TopicModel) -> Value {
     facts
 }
 
-pub fn write(path: &Path, text: &str) -> gibbstream::Result<()> {
+fn write(path: &Path, text: &str) -> gibbstream::Result<()> {
     std::fs::write(path, text).map_err(|source| Error::io(path, "write", source))
 }

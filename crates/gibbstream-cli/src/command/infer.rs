@@ -1,4 +1,4 @@
-//! `infer`: the topic mixture of each document.
+//! `infer`: the topic mixture of each document, or the latent part of each row of numbers.
 
 use super::evaluate::tokenizer_of;
 use crate::Outcome;
@@ -6,12 +6,12 @@ use crate::args::General;
 use crate::args::input::{InputArgs, report_bad};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
-use crate::stream::Feed;
+use crate::source::{Source, refuse};
 use gibbstream::Error;
-use gibbstream::corpus::{Document, Inputs, Minibatch, ResolvedInputs};
-use gibbstream::dense::is_dense;
+use gibbstream::corpus::{Inputs, Vocabulary};
+use gibbstream::file::Model;
 use gibbstream::inference::mixtures::{Mixture, MixtureInference};
-use gibbstream::model_file::TopicModel;
+use gibbstream::learn::{ModelKind, Observation, ReadAhead, Snapshot};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -72,9 +72,6 @@ pub fn run(
     output: &Output,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Outcome> {
-    if is_dense(&args.model) {
-        return super::dense::infer::run(args, general, output, interrupt);
-    }
     let csv = args.output_format == "csv";
     if csv && (args.tokens || output.json) {
         let flag = if args.tokens { "--tokens" } else { "--json" };
@@ -83,45 +80,71 @@ pub fn run(
     if args.top == Some(0) {
         return Err(Error::setting("--top", "0 shares would be written", "use at least 1").into());
     }
-    let model = TopicModel::load(&args.model)?;
-    let inputs = Inputs { follow: args.follow, ..args.input.with(tokenizer_of(&model))? }.resolve()?;
+    let snapshot = Snapshot::load(&args.model)?;
+    let kind = snapshot.settings.model;
+    if !kind.has_topics() {
+        let is_ica = matches!(kind, ModelKind::Ica { .. });
+        let flags =
+            [("--tokens", args.tokens), ("--follow", args.follow), ("--top", args.top.is_some() && is_ica)];
+        refuse(&snapshot, &flags)?;
+        if args.sweeps < 2 {
+            let problem = "one half of the sweeps is kept, so there must be two at least";
+            return Err(Error::setting("--sweeps", problem, "use for example 100").into());
+        }
+    }
+    let inputs = Inputs { follow: args.follow, ..args.input.with(tokenizer_of(&snapshot))? };
+    let source = Source::of(&snapshot, inputs.resolve()?)?;
+    let columns = columns(&snapshot);
     let mut lines = Lines {
         out: BufWriter::new(io::stdout().lock()),
         args,
-        model: &model,
-        shown: args.top.unwrap_or(usize::MAX).min(model.columns()),
+        name: kind.latent(),
+        unit: match kind {
+            ModelKind::Lda | ModelKind::Hdp(_) => "topic",
+            ModelKind::Ica { .. } => "source",
+            _ => "component",
+        },
+        vocabulary: snapshot.features.vocabulary(),
+        shown: args.top.unwrap_or(usize::MAX).min(columns),
         schema: output.json,
     };
     if csv {
         lines.header()?;
     }
-    output.progress.start("inferring", "documents", inputs.expected_documents());
+    output.progress.start("inferring", source.unit(), source.expected());
     let details = args.tokens || args.uncertainty;
     let inference = MixtureInference { sweeps: args.sweeps, seed: general.seed, details };
-    each_mixture(&model, &inputs, inference, general.threads, interrupt, |inferred| match inferred {
-        Inferred::Document(index, document, mixture) => {
+    each_mixture(&snapshot, &source, inference, general.threads, interrupt, |inferred| match inferred {
+        Inferred::Observation(index, observation, mixture) => {
             output.progress.advance(index + 1, || (String::new(), json!({})));
-            if csv { lines.csv(index, document, mixture) } else { lines.json(index, document, mixture) }
+            if csv { lines.csv(index, observation, mixture) } else { lines.json(index, observation, mixture) }
         }
         Inferred::Pause => lines.out.flush(),
     })?;
     output.progress.finish();
-    report_bad(&inputs, output);
+    report_bad(&source.inputs, output);
     Ok(Outcome::Done)
+}
+
+/// Number of topics, components or sources of a mixture: where the number of topics is open, all that have not been met
+/// yet are one more.
+fn columns(model: &Model) -> usize {
+    let sticks = model.topic_state().and_then(|state| state.sticks.as_ref());
+    model.components() + usize::from(sticks.is_some_and(|sticks| sticks.remainder > 0.0))
 }
 
 /// What [`each_mixture`] hands over.
 pub enum Inferred<'a> {
-    /// A document with its place and its mixture.
-    Document(u64, &'a Document, &'a Mixture),
-    /// The next document may take a while: a good moment to write out what is there.
+    /// A document or a row with its place and its mixture.
+    Observation(u64, &'a Observation, &'a Mixture),
+    /// The next one may take a while: a good moment to write out what is there.
     Pause,
 }
 
-/// Hands over every document with its place and its mixture, as soon as it is there, holding few at a time.
+/// Hands over every observation with its place and its mixture, as soon as it is there, holding few at a time.
 pub fn each_mixture(
-    model: &TopicModel,
-    inputs: &ResolvedInputs,
+    snapshot: &Snapshot,
+    source: &Source,
     inference: MixtureInference,
     threads: usize,
     interrupt: &Interrupt,
@@ -133,18 +156,17 @@ pub fn each_mixture(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Error::setting("--threads", format!("cannot start {threads} threads: {error}"), "ask for fewer")
     })?;
-    let topics = model.topics();
-    let mut feed = Feed::start(inputs.documents(&model.vocabulary), 2 * TOGETHER)?;
+    let parameters = snapshot.parameters()?;
+    let mut ahead = ReadAhead::start(source.read(), 2 * TOGETHER)?;
     let mut index = 0;
     loop {
-        let documents = feed.next_some(TOGETHER, interrupt)?;
-        if documents.is_empty() {
+        let some = ahead.next_some(TOGETHER, &|| interrupt.received().is_some())?;
+        if some.is_empty() {
             return Ok(());
         }
-        let batch = Minibatch::new(&documents, 0, 0);
-        let mixtures = pool.install(|| inference.infer(&topics, &batch));
-        for (document, mixture) in documents.iter().zip(&mixtures) {
-            each(Inferred::Document(index, document, mixture))?;
+        let mixtures = pool.install(|| parameters.infer(&some, &inference))?;
+        for (observation, mixture) in some.iter().zip(&mixtures) {
+            each(Inferred::Observation(index, observation, mixture))?;
             index += 1;
         }
         each(Inferred::Pause)?;
@@ -155,72 +177,87 @@ pub fn each_mixture(
 struct Lines<'a, W: Write> {
     out: W,
     args: &'a InferArgs,
-    model: &'a TopicModel,
+    name: &'static str,
+    unit: &'static str,
+    vocabulary: Vocabulary,
     shown: usize,
     schema: bool,
 }
 
 impl<W: Write> Lines<'_, W> {
-    fn json(&mut self, index: u64, document: &Document, mixture: &Mixture) -> io::Result<()> {
+    fn json(&mut self, index: u64, observation: &Observation, mixture: &Mixture) -> io::Result<()> {
         let mut line = Map::new();
         if self.schema {
             line.insert("schema".into(), json!("gibbstream/infer/1"));
         }
-        line.insert("id".into(), json!(document.id));
+        line.insert("id".into(), json!(observation.id()));
         line.insert("index".into(), json!(index));
-        line.insert("tokens".into(), json!(document.tokens()));
-        line.insert("out_of_vocabulary_tokens".into(), json!(document.out_of_vocabulary));
+        if let Observation::Document(document) = observation {
+            line.insert("tokens".into(), json!(document.tokens()));
+            line.insert("out_of_vocabulary_tokens".into(), json!(document.out_of_vocabulary));
+        }
+        let has_spread = self.args.uncertainty && !mixture.spread.is_empty();
         if self.args.top.is_some() {
             let entry = |k: usize| {
                 let mut entry = json!({ "topic": k, "weight": mixture.theta[k] });
-                if self.args.uncertainty {
+                if has_spread {
                     entry["spread"] = json!(mixture.spread[k]);
                 }
                 entry
             };
             let entries: Vec<Value> = self.largest(mixture).into_iter().map(entry).collect();
-            line.insert("theta".into(), json!(entries));
+            line.insert(self.name.into(), json!(entries));
         } else {
-            line.insert("theta".into(), json!(mixture.theta));
-            if self.args.uncertainty {
+            line.insert(self.name.into(), json!(mixture.theta));
+            if has_spread {
                 line.insert("spread".into(), json!(mixture.spread));
             }
         }
         if self.args.tokens {
-            let tokens: Vec<(&str, u32)> = mixture
-                .token_topics
-                .iter()
-                .map(|&(word, topic)| (self.model.vocabulary.word(word), topic))
-                .collect();
+            let tokens = mixture.token_topics.iter();
+            let tokens: Vec<(&str, u32)> =
+                tokens.map(|&(word, topic)| (self.vocabulary.word(word), topic)).collect();
             line.insert("token_topics".into(), json!(tokens));
         }
         serde_json::to_writer(&mut self.out, &line)?;
         self.out.write_all(b"\n")
     }
 
+    /// Whether the spread is a column; a mixture of rows of numbers has none.
+    fn has_spread(&self) -> bool {
+        self.args.uncertainty && self.unit != "component"
+    }
+
     /// Column names; with `--top` pairs of topic and share, otherwise a column per topic.
     fn header(&mut self) -> io::Result<()> {
-        write!(self.out, "id,index,tokens,out_of_vocabulary_tokens")?;
+        let (unit, spread) = (self.unit, self.has_spread());
+        write!(self.out, "id,index")?;
+        if unit == "topic" {
+            write!(self.out, ",tokens,out_of_vocabulary_tokens")?;
+        }
         for k in 0..self.shown {
             let place = k + 1;
-            match (self.args.top.is_some(), self.args.uncertainty) {
-                (true, true) => write!(self.out, ",topic_{place},weight_{place},spread_{place}")?,
-                (true, false) => write!(self.out, ",topic_{place},weight_{place}")?,
-                (false, true) => write!(self.out, ",topic_{k},spread_{k}")?,
-                (false, false) => write!(self.out, ",topic_{k}")?,
+            match (self.args.top.is_some(), spread) {
+                (true, true) => write!(self.out, ",{unit}_{place},weight_{place},spread_{place}")?,
+                (true, false) => write!(self.out, ",{unit}_{place},weight_{place}")?,
+                (false, true) => write!(self.out, ",{unit}_{k},spread_{k}")?,
+                (false, false) => write!(self.out, ",{unit}_{k}")?,
             }
         }
         self.out.write_all(b"\n")
     }
 
-    fn csv(&mut self, index: u64, document: &Document, mixture: &Mixture) -> io::Result<()> {
-        let id = document.id.as_deref().unwrap_or_default();
+    fn csv(&mut self, index: u64, observation: &Observation, mixture: &Mixture) -> io::Result<()> {
+        let id = observation.id().unwrap_or_default();
         if id.contains(['"', ',', '\n', '\r']) {
             write!(self.out, "\"{}\"", id.replace('"', "\"\""))?;
         } else {
             write!(self.out, "{id}")?;
         }
-        write!(self.out, ",{index},{},{}", document.tokens(), document.out_of_vocabulary)?;
+        write!(self.out, ",{index}")?;
+        if let Observation::Document(document) = observation {
+            write!(self.out, ",{},{}", document.tokens(), document.out_of_vocabulary)?;
+        }
         let top = self.args.top.is_some();
         let topics = if top { self.largest(mixture) } else { (0..self.shown).collect() };
         for k in topics {
@@ -228,7 +265,7 @@ impl<W: Write> Lines<'_, W> {
                 write!(self.out, ",{k}")?;
             }
             write!(self.out, ",{}", mixture.theta[k])?;
-            if self.args.uncertainty {
+            if self.has_spread() {
                 write!(self.out, ",{}", mixture.spread[k])?;
             }
         }

@@ -6,8 +6,8 @@ use crate::args::input::{ReadingArgs, report_bad};
 use crate::output::{FAINT, Output, STRONG, count};
 use gibbstream::Error;
 use gibbstream::corpus::{StopWords, Tokenizer, VocabularyLimits};
-use gibbstream::dense::is_dense;
-use gibbstream::model_file::load;
+use gibbstream::file::{Model, RunState};
+use gibbstream::learn::Diagnostics;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs::File;
@@ -36,9 +36,6 @@ pub struct InspectArgs {
 
 /// Runs the command.
 pub fn run(args: &InspectArgs, output: &Output) -> anyhow::Result<Outcome> {
-    if is_dense(&args.file) {
-        return super::dense::inspect::run(&args.file, output);
-    }
     if looks_like_model(&args.file)? { model(&args.file, output) } else { corpus(args, output) }
 }
 
@@ -56,11 +53,14 @@ fn looks_like_model(path: &Path) -> gibbstream::Result<bool> {
 }
 
 fn model(path: &Path, output: &Output) -> anyhow::Result<Outcome> {
-    let (model, run) = load(path)?;
+    let (model, run) = Model::load_with(path)?;
     let mut facts = describe(&model);
     if output.json {
         facts["schema"] = json!("gibbstream/inspect/1");
         facts["kind"] = json!(if run.is_some() { "checkpoint" } else { "model" });
+        if !model.settings.model.has_topics() {
+            facts["diagnostics"] = json!(model.fitted.diagnostics());
+        }
         if let Some(run) = &run {
             facts["pass"] = json!(run.pass);
             facts["documents_of_pass"] = json!(run.documents);
@@ -71,7 +71,18 @@ fn model(path: &Path, output: &Output) -> anyhow::Result<Outcome> {
         output.print_json(&facts)?;
         return Ok(Outcome::Done);
     }
-    let (settings, learnt) = (&model.settings, &model.learnt);
+    let mut text = if model.settings.model.has_topics() {
+        topics(path, &model, run.is_some(), &facts["parts"])?
+    } else {
+        rows(path, &model, run.is_some())?
+    };
+    past(&mut text, &model, run.as_ref())?;
+    output.print(&text)?;
+    Ok(Outcome::Done)
+}
+
+fn topics(path: &Path, model: &Model, is_checkpoint: bool, parts: &Value) -> Result<String, std::fmt::Error> {
+    let (settings, clock) = (&model.settings, model.clock());
     let mut text = format!(
         "{STRONG}{}{STRONG:#}: {}, checksum ok\n\
          topics      {}\n\
@@ -80,18 +91,18 @@ fn model(path: &Path, output: &Output) -> anyhow::Result<Outcome> {
          learnt from {} documents, {} tokens, in {} updates\n\
          model hash  {}\n",
         path.display(),
-        if run.is_some() { "a checkpoint of a topic model" } else { "a topic model" },
-        count(learnt.state.counts.topics() as u64),
+        if is_checkpoint { "a checkpoint of a topic model" } else { "a topic model" },
+        count(model.components() as u64),
         count(settings.features as u64),
         settings.name,
         settings.batch,
         settings.seed.0,
-        count(learnt.clock.seen),
-        count(learnt.tokens),
-        count(learnt.clock.update),
-        learnt.hash(),
+        count(clock.seen),
+        count(model.tokens()),
+        count(clock.update),
+        model.hash(),
     );
-    if let Value::Object(parts) = &facts["parts"] {
+    if let Value::Object(parts) = parts {
         let parts: Vec<String> = parts
             .iter()
             .filter(|(_, value)| !value.is_null())
@@ -110,29 +121,81 @@ fn model(path: &Path, output: &Output) -> anyhow::Result<Outcome> {
         )?,
         None => writeln!(text, "text        none; learnt from counts")?,
     }
-    if let Some(run) = &run {
-        let (documents, pass) = (count(run.documents), run.pass + 1);
-        let place = if run.finished {
-            "finished".into()
-        } else {
-            format!("after {documents} documents of pass {pass}")
-        };
-        writeln!(text, "run         {place}")?;
+    Ok(text)
+}
+
+fn rows(path: &Path, model: &Model, is_checkpoint: bool) -> Result<String, std::fmt::Error> {
+    let (settings, clock) = (&model.settings, model.clock());
+    let mut text = format!(
+        "{STRONG}{}{STRONG:#}: {} {}, checksum ok\n\
+         components  {}\n\
+         columns     {} ({})\n\
+         method      {}, minibatches of {}, seed {}\n\
+         settings    {FAINT}{}{FAINT:#}\n\
+         learnt from {} observations in {} updates\n\
+         model hash  {}\n",
+        path.display(),
+        if is_checkpoint { "a checkpoint of a model of kind" } else { "a model of kind" },
+        settings.model.name(),
+        count(settings.components as u64),
+        count(settings.features as u64),
+        shortened(model.features.columns()),
+        settings.name,
+        settings.batch,
+        settings.seed.0,
+        json!(settings.model),
+        count(clock.seen),
+        count(clock.update),
+        model.hash(),
+    );
+    details(&mut text, &model.fitted.diagnostics())?;
+    Ok(text)
+}
+
+/// Components or sources, one a line, and what to be careful about.
+fn details(text: &mut String, diagnostics: &Diagnostics) -> std::fmt::Result {
+    for (k, weight) in diagnostics.weights.iter().enumerate() {
+        writeln!(text, "component {k:<3} weight {weight:.4}")?;
     }
-    for event in &model.history {
-        let (documents, tokens) = (count(event.documents), count(event.tokens));
-        let inputs = event.inputs.join(", ");
+    for (k, shape) in diagnostics.sources.iter().enumerate() {
+        let note = if shape.looks_gaussian { ", cannot be told from a Gaussian" } else { "" };
         writeln!(
             text,
-            "history     {} {documents} documents, {tokens} tokens from {inputs} (version {})",
-            event.action, event.version
+            "source {k:<3}  excess kurtosis {:.2} ± {:.2}{note}",
+            shape.excess_kurtosis, shape.standard_error
         )?;
-        for change in &event.changes {
-            writeln!(text, "            with {change}")?;
-        }
     }
-    output.print(&text)?;
-    Ok(Outcome::Done)
+    diagnostics.warnings.iter().try_for_each(|warning| writeln!(text, "careful     {warning}"))
+}
+
+fn shortened(columns: &[String]) -> String {
+    let shown = columns.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if columns.len() > 8 { format!("{shown}, ...") } else { shown }
+}
+
+/// What has been done to the model, and where its run stands.
+fn past(text: &mut String, model: &Model, run: Option<&RunState>) -> std::fmt::Result {
+    let has_topics = model.settings.model.has_topics();
+    let unit = if has_topics { "documents" } else { "observations" };
+    if let Some(run) = run {
+        let (documents, pass) = (count(run.documents), run.pass + 1);
+        let place =
+            if run.finished { "finished".into() } else { format!("after {documents} {unit} of pass {pass}") };
+        writeln!(text, "run         {place}")?;
+    }
+    for entry in &model.history {
+        let tokens = if has_topics { format!(", {} tokens", count(entry.tokens)) } else { String::new() };
+        writeln!(
+            text,
+            "history     {} {} {unit}{tokens} from {} (version {})",
+            entry.action,
+            count(entry.documents),
+            entry.inputs.join(", "),
+            entry.version
+        )?;
+        entry.changes.iter().try_for_each(|change| writeln!(text, "            with {change}"))?;
+    }
+    Ok(())
 }
 
 fn plain(value: &Value) -> String {

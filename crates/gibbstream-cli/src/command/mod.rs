@@ -4,7 +4,6 @@ pub mod bench;
 pub mod compare;
 pub mod completions;
 pub mod demo;
-pub mod dense;
 pub mod evaluate;
 pub mod export;
 pub mod infer;

@@ -7,14 +7,14 @@ use crate::args::General;
 use crate::args::input::{ReadingArgs, report_bad};
 use crate::interrupt::Interrupt;
 use crate::output::{FAINT, Output, STRONG, WORDS, fit};
+use crate::source::Source;
 use gibbstream::Error;
 use gibbstream::inference::mixtures::MixtureInference;
-use gibbstream::model_file::TopicModel;
-use gibbstream::summary::{shares, summarise};
+use gibbstream::learn::Snapshot;
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,8 +92,8 @@ pub fn run(
             Error::setting("--lambda", problem, "use 1 for frequent words, 0.6 for typical ones").into()
         );
     }
-    let model = TopicModel::load(&args.model)?;
-    let mut topics = describe(&model, args.words, args.lambda);
+    let model = load_topics(&args.model)?;
+    let mut topics = describe(&model, args.words, args.lambda)?;
     if !args.documents.is_empty() {
         let examples = typical_documents(args, &model, general, output, interrupt)?;
         for (topic, examples) in topics.iter_mut().zip(examples) {
@@ -102,7 +102,7 @@ pub fn run(
     }
     if output.json {
         let mut facts = json!({ "schema": "gibbstream/topics/1", "topics": topics });
-        if let (Some(used), Some(created)) = (model.learnt.topics_used(), model.learnt.topics_created()) {
+        if let Some((used, created)) = model.open_topics() {
             facts["topics_used"] = json!(used);
             facts["topics_created"] = json!(created);
         }
@@ -114,15 +114,25 @@ pub fn run(
     Ok(Outcome::Done)
 }
 
-fn describe(model: &TopicModel, shown: usize, lambda: f64) -> Vec<Topic> {
-    let shares = shares(&model.learnt.state.counts.topic_tokens());
-    let summaries = summarise(&model.topics(), &shares, shown, lambda).into_iter().enumerate();
-    let ids = model.learnt.state.sticks.as_ref().map(|sticks| &sticks.ids);
-    let word = |(word, weight)| Word { word: model.vocabulary.word(word).to_owned(), weight };
-    summaries
+/// A model that has topics.
+pub fn load_topics(path: &Path) -> gibbstream::Result<Snapshot> {
+    let snapshot = Snapshot::load(path)?;
+    if snapshot.settings.model.has_topics() {
+        return Ok(snapshot);
+    }
+    let problem = format!("a {} has no topics", snapshot.settings.model.name());
+    Err(Error::setting(path.display().to_string(), problem, "look at it with inspect or export"))
+}
+
+fn describe(model: &Snapshot, shown: usize, lambda: f64) -> gibbstream::Result<Vec<Topic>> {
+    let summaries = model.parameters()?.topics()?.summaries(shown, lambda).into_iter().enumerate();
+    let sticks = model.topic_state().and_then(|state| state.sticks.as_ref());
+    let vocabulary = model.features.vocabulary();
+    let word = |(word, weight)| Word { word: vocabulary.word(word).to_owned(), weight };
+    let topics = summaries
         .map(|(id, topic)| Topic {
             id,
-            created_as: ids.map(|ids| ids[id]),
+            created_as: sticks.map(|sticks| sticks.ids[id]),
             share: topic.share,
             alpha: topic.alpha,
             effective_words: topic.effective_words,
@@ -130,37 +140,39 @@ fn describe(model: &TopicModel, shown: usize, lambda: f64) -> Vec<Topic> {
             words: topic.words.into_iter().map(word).collect(),
             documents: None,
         })
-        .collect()
+        .collect();
+    Ok(topics)
 }
 
 /// The documents with the largest share of each topic, holding no more than are asked for.
 fn typical_documents(
     args: &TopicsArgs,
-    model: &TopicModel,
+    model: &Snapshot,
     general: &General,
     output: &Output,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<Vec<Example>>> {
     let inputs = args.reading.with(args.documents.clone(), tokenizer_of(model))?.resolve()?;
-    let mut best: Vec<Vec<Example>> = vec![Vec::new(); model.learnt.state.counts.topics()];
-    output.progress.start("reading", "documents", inputs.expected_documents());
+    let source = Source::of(model, inputs)?;
+    let mut best: Vec<Vec<Example>> = vec![Vec::new(); model.components()];
+    output.progress.start("reading", source.unit(), source.expected());
     let sweeps = model.settings.method.sweeps.max(2);
     let inference = MixtureInference { sweeps, seed: general.seed, details: false };
-    each_mixture(model, &inputs, inference, general.threads, interrupt, |inferred| {
-        let Inferred::Document(index, document, mixture) = inferred else { return Ok(()) };
+    each_mixture(model, &source, inference, general.threads, interrupt, |inferred| {
+        let Inferred::Observation(index, document, mixture) = inferred else { return Ok(()) };
         output.progress.advance(index + 1, || (String::new(), json!({})));
         for (best, &weight) in best.iter_mut().zip(&mixture.theta) {
             // Behind all that are at least as good, so that the first of equal documents wins.
             let place = best.partition_point(|other| other.weight >= weight);
             if place < args.examples {
-                best.insert(place, Example { id: document.id.clone(), index, weight });
+                best.insert(place, Example { id: document.id().map(str::to_owned), index, weight });
                 best.truncate(args.examples);
             }
         }
         Ok(())
     })?;
     output.progress.finish();
-    report_bad(&inputs, output);
+    report_bad(&source.inputs, output);
     Ok(best)
 }
 

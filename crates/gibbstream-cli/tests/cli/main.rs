@@ -27,6 +27,8 @@ mod disk_faults;
 
 mod continued;
 
+mod old_files;
+
 mod bad_records;
 
 mod vocabularies;
@@ -43,7 +45,7 @@ mod compare;
 
 mod reproduce;
 
-mod dense;
+mod rows;
 
 mod demo;
 

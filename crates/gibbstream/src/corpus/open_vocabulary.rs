@@ -184,6 +184,11 @@ impl OpenVocabulary {
         }
     }
 
+    /// The place of a word, which enters if it is new and there is room.
+    pub fn find_or_enter(&mut self, word: &str) -> Option<u32> {
+        WordIds::id(self, word)
+    }
+
     /// The words as a model keeps them.
     pub fn vocabulary(&self) -> Vocabulary {
         let bits = if let OpenRule::Hash { bits } = self.state.rule { Some(bits) } else { None };

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::Document;
 use crate::error::{Error, Place, Result};
-use crate::new_file::NewFile;
+use crate::file::new_file::NewFile;
 
 /// Compression of the waiting entries: as fast as it gets.
 const TEMPORARY_LEVEL: i32 = 1;

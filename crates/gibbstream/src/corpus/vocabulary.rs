@@ -41,7 +41,7 @@ impl WordIds for NoWords {
 }
 
 /// Words numbered from 0. Copies share their memory.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Vocabulary(Arc<Places>);
 
 #[derive(Default)]

@@ -13,6 +13,7 @@ pub mod annealed;
 pub mod coherence;
 pub mod completion;
 pub mod elbo;
+pub mod rows;
 pub mod sequential;
 mod stream;
 mod unigram;

@@ -1,3 +1,19 @@
-//! Files: what is kept on disk, and what older releases have left there.
+//! Files: models and checkpoints, replaced whole or not at all.
+//!
+//! A model is a safetensors file with a checksum over every byte (`layout.rs`); `model.rs` knows what is in it, and
+//! `version_1.rs` what was in it before. A checkpoint is a model with the state of its run (`checkpoint.rs`). Files are
+//! written beside their place and renamed into it (`new_file.rs`).
 
-pub(crate) mod version_1;
+pub(crate) mod new_file;
+
+mod layout;
+
+mod version_1;
+
+mod model;
+
+mod checkpoint;
+
+pub use checkpoint::{Checkpoint, CheckpointFolder};
+pub use layout::VERSION;
+pub use model::{Features, HistoryEntry, Model, RunState};

@@ -1,4 +1,5 @@
-//! Headers of files of version 1, which had settings of one kind for topic models and of another for rows of numbers.
+//! Headers of files of version 1, which had settings and headers of one kind for topic models and of another for rows
+//! of numbers.
 
 use crate::averaging::Averaging;
 use crate::batch_size::BatchSize;
@@ -9,7 +10,7 @@ use crate::model::hdp::HdpSettings;
 use crate::random::Seed;
 use crate::schedule::StepSize;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Settings as they were written; the two have no field in common that would tell them apart but `model`.
 #[derive(Deserialize)]
@@ -79,13 +80,30 @@ impl From<RowSettings> for Settings {
 
 /// Rewrites a header of version 1 as one of this version. What was asked for in a checkpoint is rewritten too, so
 /// that a run can be resumed.
-pub(crate) fn upgrade(mut header: Value) -> Result<Value, String> {
+pub(super) fn upgrade(mut header: Value) -> Result<Value, String> {
     header["settings"] = upgraded(header["settings"].take())?;
     if let Some(asked) = header.pointer_mut("/run/request/settings") {
         *asked = upgraded(asked.take())?;
     }
+    let mut scalars = Map::new();
+    for (old, new) in SCALARS {
+        if let Some(value) = header.pointer(old).filter(|value| !value.is_null()) {
+            scalars.insert(new.to_owned(), value.clone());
+        }
+    }
+    header["scalars"] = Value::Object(scalars);
     Ok(header)
 }
+
+/// Where single numbers of topic models were, and what they are called now.
+const SCALARS: [(&str, &str); 6] = [
+    ("/tokens", "tokens"),
+    ("/scale", "scale"),
+    ("/averaged_updates", "averaged_updates"),
+    ("/clamps/sum", "clamped_sums"),
+    ("/clamps/entries", "clamped_entries"),
+    ("/topics_created", "topics_created"),
+];
 
 fn upgraded(settings: Value) -> Result<Value, String> {
     let settings = match serde_json::from_value(settings) {

@@ -105,8 +105,8 @@ The defaults of all settings that are shown here are those of g-oem.",
         models: ALL,
         help: "Documents or rows in a minibatch, or A..B to start with A and grow to B
 With A..B a minibatch has a twentieth of the documents seen so far, but at least A and at most B: as accurate, and \
-               large minibatches keep many threads busy. Only those of topic models can grow.",
-        access: (parts::set_batch, |settings| Some(settings.batch.to_string())),
+               large minibatches keep many threads busy.",
+        access: field!(batch),
     },
     Knob {
         name: "seed",

@@ -1,10 +1,63 @@
-//! From settings to something that learns: names become types here, once.
+//! From settings to something that learns, and what is known of it at any moment.
+//!
+//! [`Settings`] become a [`Learner`] in `build.rs`, where names become types, once. What a learner has learnt can be put
+//! to rest ([`Fitted`]), asked ([`Parameters`]), and gone on from. A [`TrainingRun`] is a learner with everything around
+//! it: it reads ahead and cuts a stream into minibatches, evaluates, writes checkpoints, tells an [`Observer`] what
+//! happens, and publishes [`Snapshot`]s that others use meanwhile.
+
+// What is learnt from, and what comes out.
+mod batch;
+
+mod arrays;
+
+mod parameters;
+
+// What can be chosen.
+mod settings;
 
 pub mod knobs;
 
 mod knob_table;
+
 mod parts;
-mod settings;
+
 mod written;
 
+// Learning.
+mod learner;
+
+mod build;
+
+// A run.
+mod cost;
+
+mod read_ahead;
+
+mod minibatches;
+
+mod held_out;
+
+mod checkpoints;
+
+mod observer;
+
+mod snapshot;
+
+mod training_run;
+
+pub use arrays::{Array, Scalar, Stored, Values};
+pub use batch::{AnyBatch, BatchRef, Given, Observation};
+pub use checkpoints::{CheckpointEvery, Checkpoints};
+pub use cost::Cost;
+pub use held_out::{Evaluated, HeldOut};
+pub use learner::{Baseline, Fitted, FittedModel, Learner, LearnerModel, OnlineLearner};
+pub use minibatches::{
+    CutMinibatch, Cutting, Minibatches, ObservationStream, Part, SharedVocabulary, StreamPosition,
+    observations,
+};
+pub use observer::{Event, Observer};
+pub use parameters::{AnyScore, Diagnostics, Parameters, Predictor, RowParameters, TopicParameters};
+pub use read_ahead::ReadAhead;
 pub use settings::{MAX_COMPONENTS, ModelKind, Settings};
+pub use snapshot::{Snapshot, SnapshotReader};
+pub use training_run::{Ended, FitOptions, TrainingRun};

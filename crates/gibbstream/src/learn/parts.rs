@@ -25,15 +25,6 @@ pub fn set_method(settings: &mut Settings, name: &str) -> Result<()> {
     Ok(())
 }
 
-pub fn set_batch(settings: &mut Settings, text: &str) -> Result<()> {
-    settings.batch = read(text)?;
-    if settings.batch.grows() && !settings.model.has_topics() {
-        let problem = "minibatches of topic models can grow, those of this model cannot";
-        return Err(Error::setting("batch", problem, "give one number"));
-    }
-    Ok(())
-}
-
 /// The kind of sampling changes, and what it keeps stays, if there is something.
 pub fn set_local(settings: &mut Settings, name: &str) -> Result<()> {
     let local = &mut settings.method.local;
@@ -99,7 +90,7 @@ pub fn set_window(settings: &mut Settings, name: &str) -> Result<()> {
 }
 
 pub fn show_window(settings: &Settings) -> Option<String> {
-    (settings.method.local != Local::MeanField).then(|| settings.window().to_string())
+    (settings.method.local != Local::MeanField).then(|| settings.method.window().to_string())
 }
 
 /// The step belongs to it, because Langevin moves take one of their own kind; so do reported word frequencies, which

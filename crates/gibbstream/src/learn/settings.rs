@@ -3,8 +3,7 @@
 use crate::averaging::Averaging;
 use crate::batch_size::BatchSize;
 use crate::error::{Error, Result};
-use crate::inference::gibbs::Window;
-use crate::method::{Local, Method};
+use crate::method::Method;
 use crate::model::gaussian_mixture::Covariance;
 use crate::model::hdp::HdpSettings;
 use crate::model::ica::{Noise, Sources};
@@ -202,23 +201,12 @@ impl Settings {
         Self { name: name.to_owned(), method, ..self }
     }
 
-    /// Which sweeps sampling keeps.
-    pub fn window(&self) -> Window {
-        match self.method.local {
-            Local::Gibbs { window, .. }
-            | Local::MetropolisHastings { window, .. }
-            | Local::PredictiveGibbs { window }
-            | Local::CollapsedGibbs { window } => window,
-            Local::MeanField => Window::LastQuarter,
-        }
-    }
-
     /// Refuses settings that make no sense, before anything is allocated.
     pub fn validate(&self) -> Result<()> {
         let refuse =
             |setting: &str, problem: String, advice: String| Err(Error::setting(setting, problem, advice));
         let (name, what) = self.number();
-        if self.components == 0 || self.components > MAX_COMPONENTS {
+        if (self.components == 0 && self.model.has_topics()) || self.components > MAX_COMPONENTS {
             let problem = format!("{} is not a number of {what}", self.components);
             let advice = format!("choose a number from 1 to {MAX_COMPONENTS}, such as 100");
             return refuse(name, problem, advice);

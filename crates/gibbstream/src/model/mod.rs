@@ -27,6 +27,8 @@ mod coming_and_going;
 
 pub mod hdp;
 
+pub mod topic_learner;
+
 // Mixtures of anything.
 pub mod observations;
 
@@ -42,8 +44,14 @@ pub mod multinomial_mixture;
 
 pub mod bernoulli_mixture;
 
+pub mod row_baseline;
+
+pub mod mixture_learner;
+
 // Sources that are mixed and heard through noise.
 pub mod ica;
+
+mod ica_learner;
 
 mod split;
 

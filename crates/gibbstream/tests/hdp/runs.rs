@@ -7,7 +7,7 @@ use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
 use gibbstream::model::hdp::topics_used;
 use gibbstream::model::lda::Topics;
 use gibbstream::random::Purpose;
-use gibbstream::trainer::{Learnt, Trainer};
+use gibbstream::trainer::Trainer;
 
 fn truth(topics: usize, vocabulary: usize, alpha: f64, seed: u64) -> Truth {
     Truth::random(topics, vocabulary, 0.1, alpha, Seed(seed)).unwrap()
@@ -124,18 +124,18 @@ fn bits_repeat() {
     for method in [Method::HDP_G_OEM, Method::HDP_VAR_GIBBS.with_population(2_000.0)] {
         let settings = Settings { batch: BatchSize::of(50), ..settings(method, 300, 2) };
         let whole =
-            |threads| learn(settings.clone(), |i| stream.document(i), 2_000, threads).learnt().unwrap();
-        let one: Learnt = whole(1);
-        assert!(one.topics_created().unwrap() > 4, "topics are born");
+            |threads| learn(settings.clone(), |i| stream.document(i), 2_000, threads).fitted().unwrap();
+        let one = whole(1);
+        assert!(one.topic_state().unwrap().sticks.as_ref().unwrap().created > 4, "topics are born");
         for threads in [2, 3] {
             assert_eq!(one.hash(), whole(threads).hash(), "{threads} threads");
         }
-        let half = learn(settings.clone(), |i| stream.document(i), 1_000, 2).into_learnt().unwrap();
+        let half = learn(settings.clone(), |i| stream.document(i), 1_000, 2).into_fitted().unwrap();
         let mut resumed = Trainer::resume(settings.clone(), half, 2).unwrap();
         for first in (1_000..2_000).step_by(50) {
             let some: Vec<Document> = (first..first + 50).map(|i| stream.document(i)).collect();
             resumed.partial_fit(&Minibatch::new(&some, first, 0)).unwrap();
         }
-        assert_eq!(one.hash(), resumed.learnt().unwrap().hash());
+        assert_eq!(one.hash(), resumed.fitted().unwrap().hash());
     }
 }

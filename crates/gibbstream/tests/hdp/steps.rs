@@ -35,7 +35,7 @@ fn no_remainder_is_a_fixed_number_of_topics() {
     let batch = Minibatch::new(&documents, 0, 0);
     let mut settings = settings(Method { alpha: AlphaRule::FixedPoint, ..Method::HDP_G_OEM }, 40, 5);
     settings.components = 4;
-    let hdp = settings.hdp_model().unwrap();
+    let hdp = settings.hdp_model();
     let mut state = hdp.initial(&batch, settings.seed);
     let sticks = state.sticks.as_mut().unwrap();
     let weights = 1.0 - sticks.remainder;
@@ -75,16 +75,16 @@ fn no_token_is_lost() {
         };
         let mut trainer = gibbstream::trainer::Trainer::new(settings, 1).unwrap();
         trainer.partial_fit(&batch).unwrap();
-        let learnt = trainer.learnt().unwrap();
-        let counts = &learnt.state.counts;
-        let sticks = learnt.state.sticks.as_ref().unwrap();
+        let state = trainer.topic_state().unwrap();
+        let counts = &state.counts;
+        let sticks = state.sticks.as_ref().unwrap();
         assert!(tokens == 1 || !sticks.births.is_empty(), "a topic is born");
-        for (word, &seen) in learnt.word_counts.iter().enumerate() {
+        for (word, &seen) in trainer.word_counts().iter().enumerate() {
             let counted: f64 = counts.scaled_row(word as u32).iter().sum::<f64>() * counts.scale() * 30.0;
             let lost = (counted - seen as f64).abs();
             assert!(lost < 1e-4 * (1.0 + seen as f64), "word {word}: {counted} of {seen}");
         }
-        let weights: f64 = learnt.state.alpha.alpha.iter().sum::<f64>() + sticks.remainder;
+        let weights: f64 = state.alpha.alpha.iter().sum::<f64>() + sticks.remainder;
         assert!((weights - 1.0).abs() < 1e-9, "weights and remainder add up to {weights}");
     }
 }
@@ -97,7 +97,7 @@ fn newborn_topics_have_the_past_of_a_topic_without_tokens() {
     let documents = random_documents(60, 60, 30, &mut random);
     let all = batches(&documents, 30);
     let settings = settings(Method { step: StepSize::Constant(0.4), ..Method::HDP_G_OEM }, 60, 3);
-    let mut model = settings.hdp_model().unwrap();
+    let mut model = settings.hdp_model();
     model.deaths.idle_documents = u64::MAX;
     model.deaths.first_look = u64::MAX;
     model.births.at_most = 0;

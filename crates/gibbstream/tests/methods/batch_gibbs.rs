@@ -80,7 +80,7 @@ fn reports_the_smoothed_counts_of_its_samples() {
     for pass in 0..3 {
         let step = trainer.partial_fit(&Minibatch::new(&documents, 0, pass)).unwrap();
         assert_eq!(step.rho, 1.0);
-        let counts = dense(&trainer.learnt().unwrap().state.counts);
+        let counts = dense(&learnt(&trainer).state.counts);
         let total = |k: usize| counts.iter().skip(k).step_by(3).sum::<f64>() * 20.0;
         let expected: Vec<f64> = counts
             .iter()

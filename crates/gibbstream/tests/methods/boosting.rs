@@ -141,7 +141,7 @@ fn boosted_methods_follow_the_printed_loop() {
                 _ => panic!("not here"),
             };
             before = step;
-            let learnt = trainer.learnt().unwrap();
+            let learnt = learnt(&trainer);
             // The sampler holds weights in single precision, where a rounding may fall either way.
             let tolerance = if method.local == Local::MeanField { 1e-8 } else { 1e-5 };
             assert_close(name, &dense(&learnt.state.counts), &counts, tolerance);

@@ -36,7 +36,7 @@ fn every_method_can_report_the_mean() {
             let found = averaged.topics().unwrap();
             assert_close(named.name, &found.beta, &beta, 1e-9);
             assert_close(named.name, &found.alpha, &alpha, 1e-12);
-            assert_same(named.name, &averaged.learnt().unwrap(), &plain.learnt().unwrap(), 1e-12);
+            assert_same(named.name, &learnt(&averaged), &learnt(&plain), 1e-12);
         }
     }
 }

@@ -172,9 +172,9 @@ fn renamed_topics_stay_renamed() {
             tokens: 0,
             word_counts: vec![0; 30],
         };
-        let mut trainer = Trainer::resume(settings, start, 1).unwrap();
+        let mut trainer = Trainer::resume(settings.clone(), start.fitted(&settings), 1).unwrap();
         batches.iter().for_each(|batch| assert!(trainer.partial_fit(batch).is_ok()));
-        let found = trainer.learnt().unwrap();
+        let found = learnt(&trainer);
         let expected = rename(&dense(&plain.state.counts));
         assert_close("counts", &dense(&found.state.counts), &expected, 1e-9);
         assert_close("alpha", &found.state.alpha.alpha, &rename(&plain.state.alpha.alpha), 1e-9);

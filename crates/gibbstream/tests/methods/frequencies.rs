@@ -46,9 +46,9 @@ fn where_nothing_is_forgotten_nothing_changes() {
     for smoothing in [Smoothing::Share(0.0), Smoothing::Share(0.04), Smoothing::PseudoCount(0.01)] {
         let settings = with_frequencies(StepSize::Incremental { head_start: 0 }, smoothing);
         let learnt = train(settings.clone(), &drifting());
-        let found = settings.parameters(&learnt).beta;
+        let found = reported(&settings, &learnt).beta;
         // The sampler works in single precision: the counts of a word are its tokens to seven digits.
-        assert_close("beta", &found, &without_frequencies(&settings).parameters(&learnt).beta, 1e-6);
+        assert_close("beta", &found, &reported(&without_frequencies(&settings), &learnt).beta, 1e-6);
     }
 }
 
@@ -64,10 +64,10 @@ fn topics_follow_from_all_tokens_of_a_word_and_its_last_topics() {
         .enumerate()
         .map(|(i, count)| (1.0 - share) * count / totals[i % TOPICS] + share / WORDS as f64)
         .collect();
-    let found = settings.parameters(&learnt).beta;
+    let found = reported(&settings, &learnt).beta;
     assert_close("beta", &found, &expected, 1e-12);
     assert!(
-        distance(&found, &without_frequencies(&settings).parameters(&learnt).beta) > 0.1,
+        distance(&found, &reported(&without_frequencies(&settings), &learnt).beta) > 0.1,
         "it matters here"
     );
 }
@@ -78,7 +78,7 @@ fn frequencies_are_those_of_all_documents() {
     let settings = with_frequencies(SOFT, Smoothing::Share(0.0));
     let learnt = train(settings.clone(), &drifting());
     let (_, totals) = plain(&learnt);
-    let beta = settings.parameters(&learnt).beta;
+    let beta = reported(&settings, &learnt).beta;
     let rows = beta.chunks_exact(TOPICS);
     let found: Vec<f64> = rows.map(|row| row.iter().zip(&totals).map(|(p, total)| p * total).sum()).collect();
     let expected: Vec<f64> = learnt.word_counts.iter().map(|&count| count as f64).collect();
@@ -91,7 +91,7 @@ fn learning_and_threads_know_nothing_of_it() {
     let settings = with_frequencies(SOFT, Smoothing::Share(0.04));
     let learnt = train(settings.clone(), &drifting());
     assert_eq!(learnt, train(without_frequencies(&settings), &drifting()));
-    let expected = settings.parameters(&learnt);
+    let expected = reported(&settings, &learnt);
     for threads in [1, 2, 7] {
         let mut trainer = Trainer::new(settings.clone(), threads).unwrap();
         drifting().iter().for_each(|batch| {

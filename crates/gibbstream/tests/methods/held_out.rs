@@ -81,8 +81,12 @@ fn bound_of_a_posterior() {
     let documents = grouped(60, 4, 30, 20, 82);
     let settings = settings(Method::OLDA.with_population(60.0), 4, 30, 10);
     let learnt = train(settings.clone(), &minibatches(&documents, 10));
-    let posterior = bound(CONVERGED, &settings.log_topics(&learnt), &documents[..20]);
-    let plug_in = bound(CONVERGED, &settings.parameters(&learnt).into(), &documents[..20]);
+    let posterior = bound(
+        CONVERGED,
+        &settings.log_topics(&learnt.state, &learnt.clock, &learnt.word_counts),
+        &documents[..20],
+    );
+    let plug_in = bound(CONVERGED, &reported(&settings, &learnt).into(), &documents[..20]);
     assert!(posterior < plug_in && posterior > plug_in - 0.2 * plug_in.abs(), "{posterior}, {plug_in}");
 }
 

@@ -23,14 +23,15 @@ mod safety;
 
 use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::inference::{LocalInference, Passes};
-use gibbstream::learn::Settings;
+use gibbstream::learn::{Fitted, FittedModel, Settings};
 use gibbstream::method::Method;
-use gibbstream::model::lda::{Lda, TopicExpectation};
+use gibbstream::model::lda::{Lda, LdaState, TopicExpectation, Topics};
+use gibbstream::model::topic_learner::WordFrequencies;
 use gibbstream::model::topics::TopicStats;
 use gibbstream::model::view::TopicView;
 use gibbstream::random::{Purpose, Seed, Stream};
-use gibbstream::schedule::StepSize;
-use gibbstream::trainer::{Learnt, Trainer};
+use gibbstream::schedule::{Step, StepSize};
+use gibbstream::trainer::Trainer;
 
 /// The steps of the paper without its first step of 1, which erases the start.
 const SOFT: StepSize = StepSize::Power { kappa: 0.5, offset: 1.0, tau: 1.0 };
@@ -68,6 +69,36 @@ fn minibatches(documents: &[Document], size: usize) -> Vec<Minibatch> {
     chunks.map(|(i, chunk)| Minibatch::new(chunk, (i * size) as u64, 0)).collect()
 }
 
+/// Everything that a topic model has learnt.
+#[derive(Clone, Debug, PartialEq)]
+struct Learnt {
+    state: LdaState,
+    clock: Step,
+    tokens: u64,
+    word_counts: Vec<u64>,
+}
+
+impl Learnt {
+    fn fitted(&self, settings: &Settings) -> Box<dyn Fitted> {
+        let baseline = WordFrequencies { tokens: self.tokens, counts: self.word_counts.clone() };
+        let (model, state) = (settings.lda_model(), self.state.clone());
+        Box::new(FittedModel { model, state, baseline, clock: self.clock })
+    }
+
+    fn hash(&self) -> String {
+        self.fitted(&settings(Method::G_OEM, 1, 1, 1)).hash()
+    }
+}
+
+fn learnt(trainer: &Trainer) -> Learnt {
+    let (state, word_counts) = (trainer.topic_state().unwrap().clone(), trainer.word_counts().to_vec());
+    Learnt { state, clock: trainer.clock(), tokens: trainer.tokens(), word_counts }
+}
+
+fn reported(settings: &Settings, learnt: &Learnt) -> Topics {
+    settings.lda_model().parameters(&learnt.state, &learnt.clock, &learnt.word_counts)
+}
+
 fn train(settings: Settings, batches: &[Minibatch]) -> Learnt {
     train_with(settings, batches, 1)
 }
@@ -77,7 +108,7 @@ fn train_with(settings: Settings, batches: &[Minibatch], threads: usize) -> Lear
     for batch in batches {
         trainer.partial_fit(batch).unwrap();
     }
-    trainer.learnt().unwrap()
+    learnt(&trainer)
 }
 
 /// The expected statistics of a minibatch by any local inference, document after document.

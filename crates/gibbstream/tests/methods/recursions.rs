@@ -94,7 +94,7 @@ fn streaming_bayes_adds_to_lambda() {
 
 /// State, its totals, the reported topics and their logarithms all stand for the same lambda.
 fn check_lambda(trainer: &Trainer, lambda: &[f64], prior: f64, documents: f64) {
-    let learnt = trainer.learnt().unwrap();
+    let learnt = learnt(&trainer);
     let counts = &learnt.state.counts;
     let found: Vec<f64> = dense(counts).iter().map(|s| prior + documents * s).collect();
     assert_close("lambda", &found, lambda, 1e-10);
@@ -103,7 +103,7 @@ fn check_lambda(trainer: &Trainer, lambda: &[f64], prior: f64, documents: f64) {
     assert_close("Lambda", &sums, &totals(lambda), 1e-10);
     let mean: Vec<f64> = lambda.iter().enumerate().map(|(i, value)| value / sums[i % TOPICS]).collect();
     assert_close("E[beta]", &trainer.topics().unwrap().beta, &mean, 1e-10);
-    let logs = trainer.settings().log_topics(&learnt);
+    let logs = trainer.log_topics().unwrap();
     let exponents: Vec<f64> = logs.log_weights.iter().map(|&log| libm::exp(log)).collect();
     assert_close("exp E[log beta]", &exponents, &exp_log(lambda), 1e-9);
 }
@@ -148,7 +148,7 @@ fn lazy_run_equals_eager_run() {
             eager = Some((counts, alpha));
         }
         let (counts, alpha) = eager.unwrap();
-        let learnt = trainer.learnt().unwrap();
+        let learnt = learnt(&trainer);
         let name = format!("{global:?} {step:?}");
         assert_close(&name, &dense(&learnt.state.counts), &counts, 1e-10);
         assert_close(&name, &learnt.state.alpha.alpha, &alpha.alpha, 1e-9);

@@ -41,9 +41,9 @@ fn interruptions_change_no_bit() {
         let undisturbed = train(settings.clone(), &batches);
         for cut in [1, 2, batches.len() - 1] {
             let half = train(settings.clone(), &batches[..cut]);
-            let mut resumed = Trainer::resume(settings.clone(), half, 2).unwrap();
+            let mut resumed = Trainer::resume(settings.clone(), half.fitted(&settings), 2).unwrap();
             batches[cut..].iter().for_each(|batch| assert!(resumed.partial_fit(batch).is_ok()));
-            let resumed = resumed.learnt().unwrap();
+            let resumed = learnt(&resumed);
             assert_eq!(resumed.hash(), undisturbed.hash(), "{name}, cut after {cut}");
             assert_eq!(resumed.clock, undisturbed.clock);
             assert_eq!(resumed.word_counts, undisturbed.word_counts);

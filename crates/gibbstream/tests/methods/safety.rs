@@ -36,7 +36,7 @@ pub(super) fn survive_one(
     for (update, batch) in batches.iter().enumerate() {
         let name = format!("{name}, update {}", update + 1);
         trainer.partial_fit(batch).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let learnt = trainer.learnt().unwrap();
+        let learnt = learnt(&trainer);
         let counts = dense(&learnt.state.counts);
         assert!(counts.iter().all(|count| count.is_finite() && *count > -1e-9), "{name}: counts");
         let totals = learnt.state.counts.topic_tokens();
@@ -72,7 +72,7 @@ pub(super) fn survive_one(
             assert!((sum - 1.0).abs() < 1e-9, "{name}: topic {k} adds up to {sum}");
         }
     }
-    trainer.learnt().unwrap()
+    learnt(&trainer)
 }
 
 #[test]

@@ -5,7 +5,6 @@ use super::experiment::Extra;
 use super::library::{Library, Shelf};
 use crate::args::knobs::KnobArgs;
 use crate::interrupt::Interrupt;
-use crate::measure::Cost;
 use anyhow::anyhow;
 use clap::{Args, FromArgMatches};
 use gibbstream::batch_size::BatchSize;
@@ -15,7 +14,7 @@ use gibbstream::evaluation::coherence::{CoherenceCounter, TopicCoherence, UmassS
 use gibbstream::evaluation::elbo::Elbo;
 use gibbstream::evaluation::sequential::{Particles, Sequential};
 use gibbstream::evaluation::{Estimator, Evaluation, Score, Scorer, Unigram};
-use gibbstream::learn::{ModelKind, Settings};
+use gibbstream::learn::{Cost, ModelKind, Settings};
 use gibbstream::method::Method;
 use gibbstream::model::alpha::AlphaRule;
 use gibbstream::model::hdp::HdpSettings;
@@ -183,7 +182,10 @@ impl Run<'_> {
                 if self.interrupt.received().is_some() {
                     return Ok(None);
                 }
-                let step = learnt.cost.of_training(&mut learnt.trainer, &batch?)?;
+                let step = {
+                    let batch = batch?;
+                    learnt.cost.of(&mut learnt.trainer, |trainer| trainer.partial_fit(&batch))?
+                };
                 if milestones.next_if(|&milestone| step.seen >= milestone).is_some()
                     && let Some(documents) = watched
                 {
@@ -233,8 +235,7 @@ impl Run<'_> {
     }
 
     fn elbo(&self, trainer: &Trainer, held_out: &[Document]) -> gibbstream::Result<Option<f64>> {
-        let Some(learnt) = trainer.learnt().filter(|_| self.wants(Extra::Elbo)) else { return Ok(None) };
-        let topics = trainer.settings().log_topics(&learnt);
+        let Some(topics) = trainer.log_topics().filter(|_| self.wants(Extra::Elbo)) else { return Ok(None) };
         let score = Elbo::default().score(&topics, held_out.iter().cloned().map(Ok))?;
         Ok(Some(score.elbo_per_document))
     }
@@ -262,15 +263,15 @@ impl Run<'_> {
             Vec::new()
         };
         let elbo_per_document = self.elbo(trainer, held_out)?;
-        let kept = trainer.learnt().ok_or_else(|| anyhow!("{} has no documents", cell.corpus))?;
+        let kept = trainer.fitted().ok_or_else(|| anyhow!("{} has no documents", cell.corpus))?;
         Ok(Finished {
             schema: SCHEMA.to_owned(),
             cell: cell.clone(),
             extras: self.task.extras.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             settings: json!(trainer.settings().method),
-            documents: kept.clock.seen,
-            tokens: kept.tokens,
+            documents: kept.clock().seen,
+            tokens: trainer.tokens(),
             held_out_tokens: score.tokens,
             log_perplexity_per_document: score.log_perplexity_per_document,
             standard_error: score.standard_error,
@@ -280,7 +281,7 @@ impl Run<'_> {
             train_cpu_seconds: learnt.cost.cpu.as_secs_f64(),
             model_hash: kept.hash(),
             alpha_sum: topics.alpha.iter().sum(),
-            topics_used: kept.topics_used(),
+            topics_used: trainer.topics_used(),
             elbo_per_document,
             curve: learnt.curve,
             estimates,

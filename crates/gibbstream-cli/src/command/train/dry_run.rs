@@ -7,8 +7,8 @@ use crate::args::train::Plan;
 use crate::command::methods::described;
 use crate::output::{Output, STRONG, bytes, count};
 use gibbstream::corpus::{Document, Minibatch, OpenRule};
-use gibbstream::learn::Settings;
 use gibbstream::learn::knobs::parts;
+use gibbstream::learn::{AnyBatch, Observation, Settings};
 use gibbstream::method::Local;
 use gibbstream::model::topic_rule::TopicRule;
 use gibbstream::trainer::Trainer;
@@ -20,23 +20,31 @@ use std::time::{Duration, Instant};
 const PROGRAM_BYTES: u64 = 12 << 20;
 const BYTES_PER_WORD: u64 = 100;
 
-/// Documents and time that are spent on finding out how fast it goes.
+/// Observations and time that are spent on finding out how fast it goes.
 const TRIAL_DOCUMENTS: usize = 5_000;
 const TRIAL_TIME: Duration = Duration::from_secs(1);
 
 /// Prints the plan.
 pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output) -> anyhow::Result<Outcome> {
     let settings = &plan.settings;
+    let has_topics = settings.model.has_topics();
     let sample = Sample::read(plan, prepared)?;
-    let words = plan.open_rule.map_or(settings.features, OpenRule::most) as u64;
-    let model = words * most_topics(settings) * 8;
-    let memory = memory(plan, model, words, &sample);
-    let speed = sample.documents_per_second(plan, general)?;
+    let trial = sample.learn(plan, general)?;
+    let (model, memory) = if has_topics {
+        let words = plan.open_rule.map_or(settings.features, OpenRule::most) as u64;
+        let model = words * most_topics(settings) * 8;
+        (Some(model), Some(memory(plan, model, words, &sample)))
+    } else {
+        // Statistics, parameters, fresh statistics, and a copy for scoring.
+        let model = trial.as_ref().map(|trial| trial.model_bytes);
+        (model, model.map(|model| 4 * model + sample.row_bytes(plan) + PROGRAM_BYTES))
+    };
+    let speed = trial.map(|trial| trial.documents_per_second);
     let seconds =
         speed.zip(prepared.documents).map(|(speed, documents)| (documents * plan.passes) as f64 / speed);
     let parts = parts(settings);
     if output.json {
-        output.print_json(&json!({
+        let mut facts = json!({
             "schema": "gibbstream/train-plan/1",
             "model": settings.model.name(),
             "method": settings.name,
@@ -53,17 +61,23 @@ pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output)
             "memory_bytes": memory,
             "documents_per_second": speed,
             "expected_seconds": seconds,
-        }))?;
+        });
+        if !has_topics {
+            facts["settings"] = json!(settings);
+            facts["columns"] = json!(prepared.features.columns());
+        }
+        output.print_json(&facts)?;
         return Ok(Outcome::Done);
     }
-    let documents =
-        prepared.documents.map_or("an unknown number of".into(), |known| count(known).to_string());
+    let [components, features, unit] =
+        if has_topics { ["topics", "vocabulary", "words"] } else { ["components", "columns", "numbers"] };
+    let unknown = || "unknown".to_owned();
     output.print(&format!(
         "{STRONG}Plan{STRONG:#}, nothing is learnt:\n\
          \x20 method      {} ({})\n\
-         \x20 topics      {}\n\
-         \x20 vocabulary  {} words\n\
-         \x20 documents   {documents}, in {} of {}; {} kept aside\n\
+         \x20 {components:11} {}\n\
+         \x20 {features:11} {} {unit}\n\
+         \x20 documents   {}, in {} of {}; {} kept aside\n\
          \x20 threads     {}\n\
          \x20 model       {}\n\
          \x20 memory      about {}\n\
@@ -72,6 +86,7 @@ pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output)
         described(&parts).join("; "),
         count(most_topics(settings)),
         count(settings.features as u64),
+        prepared.documents.map_or("an unknown number of".into(), |known| count(known).to_string()),
         if plan.passes == 1 { "one pass".into() } else { format!("{} passes", plan.passes) },
         if settings.method.whole_corpus {
             "the whole corpus".into()
@@ -80,8 +95,8 @@ pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output)
         },
         plan.holdout,
         general.threads,
-        bytes(model),
-        bytes(memory),
+        model.map_or_else(unknown, |model| bytes(model).to_string()),
+        memory.map_or_else(unknown, |memory| bytes(memory).to_string()),
         show_speed(speed, seconds),
     ))?;
     Ok(Outcome::Done)
@@ -98,7 +113,7 @@ fn most_topics(settings: &Settings) -> u64 {
     settings.model.hdp().map_or(settings.components, |hdp| hdp.max_topics) as u64
 }
 
-/// Bytes that training will take at most; reading far more documents does not change it.
+/// Bytes that training topics will take at most; reading far more documents does not change it.
 fn memory(plan: &Plan, model: u64, words: u64, sample: &Sample) -> u64 {
     let method = &plan.settings.method;
     let (topics, boost) = (most_topics(&plan.settings), u64::from(method.boost));
@@ -111,66 +126,89 @@ fn memory(plan: &Plan, model: u64, words: u64, sample: &Sample) -> u64 {
     // Fresh statistics, where they cannot go straight into the running ones; with boosting also their running mean.
     let moves = matches!(method.global, TopicRule::Langevin { .. });
     let fresh = if samples && !method.boost && !averaging && !moves { 0 } else { 8 * topics * (1 + boost) };
-    let tables = sample.distinct_words(plan).unwrap_or(words) * (weights + fresh);
+    let documents = sample.documents();
+    let first = &documents[..plan.settings.batch.most.min(documents.len())];
+    let known = !first.is_empty() && !method.whole_corpus;
+    let distinct = if known { Minibatch::new(first, 0, 0).words().len() as u64 } else { words };
     // What sampling keeps of a document, its words in the topics that it can use; for this minibatch and the last.
     let of_document =
         |document: &Document| document.words.len() as u64 * document.tokens().min(topics) * 4 * 2;
-    let first = sample.documents.iter().take(plan.settings.batch.most);
-    let local = if samples { first.map(of_document).sum::<u64>() } else { 0 };
-    model * copies + tables + local + words * BYTES_PER_WORD + PROGRAM_BYTES
+    let local = if samples { first.iter().map(of_document).sum::<u64>() } else { 0 };
+    model * copies + distinct * (weights + fresh) + local + words * BYTES_PER_WORD + PROGRAM_BYTES
 }
 
-/// Some documents from the beginning; none if they cannot be read without being used up.
-struct Sample {
-    documents: Vec<Document>,
+/// Some observations from the beginning; none if they cannot be read without being used up.
+struct Sample(Vec<Observation>);
+
+/// What was found out by learning from a sample.
+struct Trial {
+    documents_per_second: f64,
+    model_bytes: u64,
 }
 
 impl Sample {
     fn read(plan: &Plan, prepared: &Prepared) -> gibbstream::Result<Self> {
-        if prepared.inputs.is_read_once() {
-            return Ok(Self { documents: Vec::new() });
+        if prepared.source.inputs.is_read_once() {
+            return Ok(Self(Vec::new()));
         }
-        let documents = match &prepared.open {
-            Some(open) => prepared.inputs.documents_entering(&Arc::new(Mutex::new(open.clone()))),
-            None => prepared.inputs.documents(&prepared.vocabulary),
-        };
+        let shared = prepared.features.open().map(|open| Arc::new(Mutex::new(open.clone())));
+        let all = prepared.source.read_entering(shared.as_ref());
         let most = if plan.settings.method.whole_corpus || plan.inputs.follow { 0 } else { TRIAL_DOCUMENTS };
-        let documents = documents.skip(plan.holdout).take(most.max(plan.settings.batch.most));
-        Ok(Self { documents: documents.collect::<gibbstream::Result<_>>()? })
+        let some = all.skip(plan.holdout).take(most.max(plan.settings.batch.most));
+        some.collect::<gibbstream::Result<_>>().map(Self)
     }
 
-    /// Distinct words of the largest minibatch, if that is known.
-    fn distinct_words(&self, plan: &Plan) -> Option<u64> {
-        let first = &self.documents[..plan.settings.batch.most.min(self.documents.len())];
-        let known = !first.is_empty() && !plan.settings.method.whole_corpus;
-        known.then(|| Minibatch::new(first, 0, 0).words().len() as u64)
+    fn documents(&self) -> Vec<Document> {
+        let document = |observation: &Observation| match observation {
+            Observation::Document(document) => Some(document.clone()),
+            Observation::Row(_) => None,
+        };
+        self.0.iter().filter_map(document).collect()
     }
 
-    /// Learns from the sample for a moment and forgets it again. Words that it does not contain are left out, so that
-    /// this needs no table of the full size.
-    fn documents_per_second(&self, plan: &Plan, general: &General) -> gibbstream::Result<Option<f64>> {
-        if self.documents.is_empty() || plan.settings.method.whole_corpus {
+    /// What the rows of the minibatches that are learnt from or read ahead take.
+    fn row_bytes(&self, plan: &Plan) -> u64 {
+        4 * 8 * (plan.settings.batch.most * plan.settings.features) as u64
+    }
+
+    /// The same with words that it does not contain left out, so that learning needs no table of the full size.
+    fn renumbered(&self, settings: &Settings) -> (Vec<Observation>, Settings) {
+        let documents = self.documents();
+        if documents.is_empty() {
+            return (self.0.clone(), settings.clone());
+        }
+        let all = Minibatch::new(&documents, 0, 0);
+        let words = all.words();
+        let place =
+            |&(word, count): &(u32, u32)| (words.partition_point(|&other| other < word) as u32, count);
+        let renumber = |document: &Document| {
+            let words = document.words.iter().map(place).collect();
+            Observation::Document(Document { words, ..Document::default() })
+        };
+        let method = settings.method.with_population(documents.len() as f64);
+        let settings = Settings { features: words.len().max(1), method, ..settings.clone() };
+        (documents.iter().map(renumber).collect(), settings)
+    }
+
+    /// Learns from the sample for a moment and forgets it again.
+    fn learn(&self, plan: &Plan, general: &General) -> gibbstream::Result<Option<Trial>> {
+        if self.0.is_empty() || plan.settings.method.whole_corpus {
             return Ok(None);
         }
-        let all = Minibatch::new(&self.documents, 0, 0);
-        let words = all.words();
-        let renumber = |document: &Document| {
-            let place =
-                |&(word, count): &(u32, u32)| (words.partition_point(|&other| other < word) as u32, count);
-            Document { words: document.words.iter().map(place).collect(), ..Document::default() }
-        };
-        let documents: Vec<Document> = self.documents.iter().map(renumber).collect();
-        let method = plan.settings.method.with_population(documents.len() as f64);
-        let settings = Settings { features: words.len().max(1), method, ..plan.settings.clone() };
+        let (observations, settings) = self.renumbered(&plan.settings);
         let mut trainer = Trainer::new(settings, general.threads)?;
         let (started, mut learnt) = (Instant::now(), 0);
-        for some in documents.chunks(plan.settings.batch.least) {
-            trainer.partial_fit(&Minibatch::new(some, learnt, 0))?;
+        for some in observations.chunks(plan.settings.batch.least) {
+            trainer.partial_fit(&AnyBatch::new(some.to_vec(), learnt, 0)?)?;
             learnt += some.len() as u64;
             if started.elapsed() >= TRIAL_TIME {
                 break;
             }
         }
-        Ok(Some(learnt as f64 / started.elapsed().as_secs_f64()))
+        let documents_per_second = learnt as f64 / started.elapsed().as_secs_f64();
+        let fitted = trainer.into_fitted();
+        let arrays = fitted.iter().flat_map(|fitted| fitted.arrays());
+        let model_bytes = arrays.map(|array| array.bytes().len() as u64).sum();
+        Ok(Some(Trial { documents_per_second, model_bytes }))
     }
 }

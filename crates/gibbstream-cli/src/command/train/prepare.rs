@@ -1,21 +1,21 @@
-//! Before training: where the result goes, which words there are, and how many documents will come.
+//! Before training: where the result goes, which words or columns there are, and how many documents will come.
 
 use crate::args::train::{Plan, TrainArgs};
 use crate::measure::total_memory;
 use crate::output::{Output, bytes, count};
+use crate::source::Source;
 use gibbstream::Error;
-use gibbstream::corpus::{OpenRule, OpenVocabulary, ResolvedInputs, Tokenizer, Vocabulary};
-use gibbstream::model_file::TopicModel;
+use gibbstream::corpus::{NumericRows, OpenRule, OpenVocabulary, ResolvedInputs, Tokenizer, Vocabulary};
+use gibbstream::file::{Features, Model};
 use serde_json::json;
 use std::path::Path;
 
 /// Inputs that are ready to be read for training.
 pub struct Prepared {
-    /// All chosen documents, those kept aside at the beginning.
-    pub inputs: ResolvedInputs,
-    pub vocabulary: Vocabulary,
-    /// The same vocabulary if new words enter it.
-    pub open: Option<OpenVocabulary>,
+    /// All chosen observations, those kept aside at the beginning.
+    pub source: Source,
+    /// Words or columns.
+    pub features: Features,
     /// Documents to learn from in one pass, if that is known.
     pub documents: Option<u64>,
     /// How text is cut into words, if there is any.
@@ -23,77 +23,97 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Opens the inputs, finds the vocabulary unless the model to go on from has one, and completes the settings of
-    /// the plan.
+    /// Opens the inputs, finds words or columns unless the model to go on from has them, and completes the settings of the
+    /// plan.
     pub fn new(
         plan: &mut Plan,
         args: &TrainArgs,
-        base: Option<&TopicModel>,
+        base: Option<&Model>,
         output: &Output,
     ) -> anyhow::Result<Self> {
         let mut inputs = plan.inputs.clone().resolve()?;
         for (name, format) in inputs.formats() {
             output.detail(format_args!("{}: {format}", name.display()));
         }
+        let has_topics = plan.settings.model.has_topics();
         let open = open_vocabulary(plan, base)?;
-        let has_text = inputs.formats().any(|(_, format)| format.has_text());
+        let has_text = has_topics && inputs.formats().any(|(_, format)| format.has_text());
         if open.is_some() && has_text && plan.inputs.vocabulary_file.is_some() {
             let advice = "leave it out, or use --vocab-mode fixed";
             return Err(Error::setting("--vocab", "the words are to be found while reading", advice).into());
         }
-        if plan.inputs.follow && base.is_none() && open.is_none() && inputs.must_be_counted(&plan.limits) {
+        let finds_words = has_topics && base.is_none() && open.is_none();
+        if plan.inputs.follow && finds_words && inputs.must_be_counted(&plan.limits) {
             let problem = "the words of a stream without end cannot be counted first";
             let advice = "give them with --vocab, or use --vocab-mode grow or hash=BITS";
             return Err(Error::setting("--follow", problem, advice).into());
         }
-        let needs_words = base.is_none() && open.is_none() && inputs.needs_spooling(&plan.limits);
+        let needs_words = finds_words && inputs.needs_spooling(&plan.limits);
         if needs_words || (plan.passes > 1 && inputs.is_read_once()) {
             output.note("this input must be read more than once, so it is copied to a temporary file first");
             inputs.spool()?;
         }
-        // Words of documents that are kept aside do not count.
-        let (aside, limit) = (plan.holdout as u64, plan.inputs.limit);
-        let training = inputs.range(plan.inputs.skip.saturating_add(aside), limit.map(|limit| limit - aside));
-        let mut documents = training.expected_documents();
-        let vocabulary = if let Some(open) = &open {
-            open.vocabulary()
-        } else if let Some(base) = base {
-            base.vocabulary.clone()
+        let (source, features, documents) = if has_topics {
+            let (vocabulary, documents) = words(&inputs, plan, open.as_ref(), base, output)?;
+            let features = open.map_or_else(|| Features::Words(vocabulary.clone()), Features::OpenWords);
+            (Source::documents(inputs, vocabulary), features, documents)
         } else {
-            output.progress.start("finding words", "documents", documents);
-            let mut counted = None;
-            let vocabulary = training.vocabulary(&plan.limits, &mut |documents| {
-                counted = Some(documents);
-                output.progress.advance(documents, || (String::new(), json!({})));
-            })?;
-            output.progress.finish();
-            documents = documents.or(counted);
-            vocabulary
+            let columns = base.map(|base| base.features.columns());
+            let rows = NumericRows::new(&inputs, plan.settings.model.domain(), columns)?;
+            let features = Features::Columns(rows.columns().to_vec());
+            (Source::rows(inputs, rows), features, None)
         };
-        plan.settings.features = vocabulary.len();
+        plan.settings.features = features.len();
         complete_method(plan, args, documents, output);
         plan.settings.validate()?;
-        check_size(plan)?;
+        if has_topics {
+            check_size(plan)?;
+        }
         let tokenizer = match base {
             Some(base) => base.tokenizer.clone(),
             None => has_text.then(|| plan.tokenizer.clone()),
         };
-        Ok(Self { inputs, vocabulary, open, documents, tokenizer })
+        Ok(Self { source, features, documents, tokenizer })
     }
 }
 
+/// The words to learn with, and how many documents there will be, if that is known.
+fn words(
+    inputs: &ResolvedInputs,
+    plan: &Plan,
+    open: Option<&OpenVocabulary>,
+    base: Option<&Model>,
+    output: &Output,
+) -> gibbstream::Result<(Vocabulary, Option<u64>)> {
+    // Words of documents that are kept aside do not count.
+    let (aside, limit) = (plan.holdout as u64, plan.inputs.limit);
+    let training = inputs.range(plan.inputs.skip.saturating_add(aside), limit.map(|limit| limit - aside));
+    let documents = training.expected_documents();
+    if let Some(open) = open {
+        return Ok((open.vocabulary(), documents));
+    }
+    if let Some(base) = base {
+        return Ok((base.features.vocabulary(), documents));
+    }
+    output.progress.start("finding words", "documents", documents);
+    let mut counted = None;
+    let vocabulary = training.vocabulary(&plan.limits, &mut |documents| {
+        counted = Some(documents);
+        output.progress.advance(documents, || (String::new(), json!({})));
+    })?;
+    output.progress.finish();
+    Ok((vocabulary, documents.or(counted)))
+}
+
 /// The vocabulary that new words enter, if it is not fixed.
-fn open_vocabulary(plan: &Plan, base: Option<&TopicModel>) -> gibbstream::Result<Option<OpenVocabulary>> {
+fn open_vocabulary(plan: &Plan, base: Option<&Model>) -> gibbstream::Result<Option<OpenVocabulary>> {
     let Some(rule) = plan.open_rule else { return Ok(None) };
-    Ok(Some(match base {
-        None => OpenVocabulary::new(rule)?,
-        Some(TopicModel { vocabulary, open: Some(state), .. }) => {
-            OpenVocabulary::resume(vocabulary, state.clone())
-        }
-        Some(TopicModel { vocabulary, learnt, .. }) => {
-            OpenVocabulary::opened(vocabulary, rule.most(), &learnt.word_counts, learnt.clock.seen)?
-        }
-    }))
+    let Some(base) = base else { return OpenVocabulary::new(rule).map(Some) };
+    if let Some(open) = base.features.open() {
+        return Ok(Some(open.clone()));
+    }
+    let (vocabulary, seen) = (base.features.vocabulary(), base.clock().seen);
+    OpenVocabulary::opened(&vocabulary, rule.most(), base.word_counts(), seen).map(Some)
 }
 
 /// Tells a method that asks for it how large the corpus is.

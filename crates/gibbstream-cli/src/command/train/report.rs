@@ -1,37 +1,26 @@
 //! What `train` says in the end.
 
-use crate::args::General;
-use crate::args::train::{Plan, TrainArgs};
+use crate::args::train::Plan;
 use crate::interrupt::Signal;
-use crate::measure::{Cost, peak_rss_mib};
+use crate::measure::peak_rss_mib;
 use crate::output::{FAINT, Output, STRONG, count};
-use gibbstream::model_file::TopicModel;
-use gibbstream::trainer::Learnt;
+use gibbstream::learn::{Diagnostics, TrainingRun};
+use gibbstream::trainer::Trainer;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Below so many minibatches the random start still shows.
 const FEW_UPDATES: u64 = 10;
 
-/// A run that is over.
-pub struct Finished<'a> {
-    pub args: &'a TrainArgs,
-    pub general: &'a General,
-    pub model: &'a TopicModel,
-    pub hash: &'a str,
-    pub cost: Cost,
-    pub evaluations: &'a [Value],
-    pub unknown_tokens: u64,
-    pub bad_records: BTreeMap<&'static str, u64>,
-    pub signal: Option<Signal>,
-}
-
+/// The JSON result. Models of numbers have the fields of topic models, with components for topics, columns for words and
+/// observations for documents.
 #[derive(Serialize)]
-pub struct Report<'a> {
+pub struct Report {
     schema: &'static str,
-    model: &'a str,
-    method: &'a str,
+    model: &'static str,
+    method: String,
     topics: usize,
     /// Only where the number of topics is open: those with more than a thousandth of all tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,11 +40,17 @@ pub struct Report<'a> {
     train_seconds: f64,
     train_cpu_seconds: f64,
     token_sweeps_per_cpu_second: f64,
+    /// Only for models of numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observations_per_cpu_second: Option<f64>,
     peak_rss_mib: Option<f64>,
     alpha_sum: f64,
-    model_hash: &'a str,
+    model_hash: String,
+    /// Only for models of numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    evaluations: Option<&'a [Value]>,
+    diagnostics: Option<Diagnostics>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    evaluations: Vec<Value>,
     /// Records that were passed over, by the kind of flaw.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     bad_records: BTreeMap<&'static str, u64>,
@@ -64,90 +59,112 @@ pub struct Report<'a> {
     warnings: Vec<String>,
 }
 
-impl Finished<'_> {
-    /// The JSON result.
-    pub fn report(&self, output: &Output) -> Report<'_> {
-        let (learnt, settings) = (&self.model.learnt, &self.model.settings);
-        let cpu = self.cost.cpu.as_secs_f64();
-        Report {
+impl Report {
+    /// A run that is over.
+    pub fn new(
+        run: &TrainingRun,
+        model_hash: String,
+        bad_records: BTreeMap<&'static str, u64>,
+        signal: Option<Signal>,
+        output: &Output,
+    ) -> Self {
+        let (trainer, cost) = (run.trainer(), run.cost());
+        let (settings, clock, tokens) = (trainer.settings(), trainer.clock(), trainer.tokens());
+        let (cpu, sweeps) = (cost.cpu.as_secs_f64(), settings.method.sweeps);
+        let is_of_rows = !settings.model.has_topics();
+        let alpha = trainer.alpha().unwrap_or_default();
+        Self {
             schema: "gibbstream/train/1",
             model: settings.model.name(),
-            method: &settings.name,
-            topics: learnt.state.counts.topics(),
-            topics_used: learnt.topics_used(),
-            topics_created: learnt.topics_created(),
+            method: settings.name.clone(),
+            topics: if is_of_rows { settings.components } else { alpha.len() },
+            topics_used: trainer.topics_used(),
+            topics_created: trainer.sticks().map(|sticks| sticks.created),
             vocabulary: settings.features,
-            documents: learnt.clock.seen,
-            tokens: learnt.tokens,
-            out_of_vocabulary_tokens: self.unknown_tokens,
-            updates: learnt.clock.update,
-            sweeps: settings.method.sweeps,
+            documents: clock.seen,
+            tokens,
+            out_of_vocabulary_tokens: run.unknown_tokens(),
+            updates: clock.update,
+            sweeps,
             seed: settings.seed.0,
-            threads: self.general.threads,
-            train_seconds: self.cost.wall.as_secs_f64(),
+            threads: run.threads(),
+            train_seconds: cost.wall.as_secs_f64(),
             train_cpu_seconds: cpu,
-            token_sweeps_per_cpu_second: learnt.tokens as f64 * settings.method.sweeps as f64 / cpu,
+            token_sweeps_per_cpu_second: tokens as f64 * sweeps as f64 / cpu,
+            observations_per_cpu_second: is_of_rows.then(|| clock.seen as f64 / cpu),
             peak_rss_mib: peak_rss_mib(),
-            alpha_sum: learnt.state.alpha.alpha.iter().sum(),
-            model_hash: self.hash,
-            evaluations: (!self.evaluations.is_empty()).then_some(self.evaluations),
-            bad_records: self.bad_records.clone(),
-            stopped_by: self.signal.map(|signal| signal.to_string()),
+            // The sum of nothing is -0.
+            alpha_sum: alpha.iter().sum::<f64>() + 0.0,
+            model_hash,
+            diagnostics: is_of_rows.then(|| trainer.diagnostics()),
+            evaluations: run.evaluations().to_vec(),
+            bad_records,
+            stopped_by: signal.map(|signal| signal.to_string()),
             warnings: output.warnings(),
         }
     }
 
     /// A summary for people.
-    pub fn summarise(&self, report: &Report<'_>, output: &Output) {
-        output.note(format_args!(
-            "{STRONG}{} topics{STRONG:#} of {} words from {} documents, {} tokens, in {:.1} s of training",
-            report.topics_used.unwrap_or(report.topics),
-            count(report.vocabulary as u64),
-            count(report.documents),
-            count(report.tokens),
-            report.train_seconds,
-        ));
-        if let (Some(used), Some(created)) = (report.topics_used, report.topics_created) {
+    pub fn summarise(&self, output: &Output, out: Option<&PathBuf>) {
+        let seconds = self.train_seconds;
+        let (columns, documents) = (count(self.vocabulary as u64), count(self.documents));
+        if self.diagnostics.is_some() {
+            output.note(format_args!(
+                "{STRONG}{} with {} components{STRONG:#} of {columns} columns from {documents} observations in \
+                 {seconds:.1} s of training",
+                self.model, self.topics,
+            ));
+        } else {
+            output.note(format_args!(
+                "{STRONG}{} topics{STRONG:#} of {columns} words from {documents} documents, {} tokens, in \
+                 {seconds:.1} s of training",
+                self.topics_used.unwrap_or(self.topics),
+                count(self.tokens),
+            ));
+        }
+        if let (Some(used), Some(created)) = (self.topics_used, self.topics_created) {
             output.note(format_args!(
                 "{used} topics are in use, {} more have less than a thousandth of the tokens, {} were created in all",
-                report.topics - used,
+                self.topics - used,
                 count(created),
             ));
         }
         output.detail(format_args!(
             "{} minibatches, {} token sweeps per CPU second, {:.0} MiB at most, alpha sum {:.3}",
-            count(report.updates),
-            count(report.token_sweeps_per_cpu_second as u64),
-            report.peak_rss_mib.unwrap_or_default(),
-            report.alpha_sum,
+            count(self.updates),
+            count(self.token_sweeps_per_cpu_second as u64),
+            self.peak_rss_mib.unwrap_or_default(),
+            self.alpha_sum,
         ));
-        if let Some(out) = self.args.out.as_ref().filter(|_| self.signal.is_none()) {
-            output.note(format_args!("written to {}", out.display()));
-            output.note(format_args!("{FAINT}read them with: gibbstream topics {}{FAINT:#}", out.display()));
+        if let Some(out) = out {
+            let out = out.display();
+            let next = if self.diagnostics.is_some() {
+                "look at it with: gibbstream inspect"
+            } else {
+                "read them with: gibbstream topics"
+            };
+            output.note(format_args!("written to {out}"));
+            output.note(format_args!("{FAINT}{next} {out}{FAINT:#}"));
         }
     }
 }
 
 /// Warns about results that should be taken with care.
-pub fn warn_about(learnt: &Learnt, plan: &Plan, output: &Output) {
-    let updates = learnt.clock.update;
-    if learnt.tokens == 0 {
-        output.warn("no token was learnt from: the documents have no words of the vocabulary");
-    } else if updates < FEW_UPDATES && !plan.settings.method.whole_corpus {
-        let few = if updates == 1 {
-            "only one minibatch was".to_owned()
-        } else {
-            format!("only {updates} minibatches were")
-        };
-        output.warn(format_args!(
-            "{few} learnt from; more documents, more --passes or a smaller --batch give better topics"
-        ));
+pub fn warn_about(trainer: &Trainer, plan: &Plan, output: &Output) {
+    let updates = trainer.clock().update;
+    if plan.settings.model.has_topics() {
+        if trainer.tokens() == 0 {
+            output.warn("no token was learnt from: the documents have no words of the vocabulary");
+        } else if updates < FEW_UPDATES && !plan.settings.method.whole_corpus {
+            let few = if updates == 1 {
+                "only one minibatch was".to_owned()
+            } else {
+                format!("only {updates} minibatches were")
+            };
+            output.warn(format_args!(
+                "{few} learnt from; more documents, more --passes or a smaller --batch give better topics"
+            ));
+        }
     }
-    let held = learnt.state.alpha.clamps.sum;
-    if held > updates / 2 {
-        output.warn(format_args!(
-            "alpha was held at its upper limit in {held} of {updates} updates: the documents differ no more than by \
-             chance; try fewer topics"
-        ));
-    }
+    trainer.diagnostics().warnings.into_iter().for_each(|warning| output.warn(warning));
 }

@@ -1,70 +1,59 @@
 //! Where a run begins: with nothing, with a model that is continued, or where a checkpoint stopped.
 
-use super::checkpoints::Notes;
+use super::prepare::Prepared;
 use crate::args::train::{Plan, TrainArgs};
-use gibbstream::Error;
-use gibbstream::checkpoint::Checkpoint;
+use gibbstream::file::{Checkpoint, HistoryEntry, Model, RunState};
+use gibbstream::learn::TrainingRun;
 use gibbstream::learn::knobs::changes;
-use gibbstream::model_file::{Event, Run, TopicModel};
 
 /// The state that a run begins with.
 pub struct Start {
     /// What has been learnt before.
-    pub model: Option<TopicModel>,
+    pub model: Option<Model>,
     /// The run that goes on.
-    pub run: Option<Run>,
-    pub notes: Notes,
+    pub run: Option<RunState>,
     is_continued: bool,
 }
 
 impl Start {
     /// From a checkpoint if there is one, or else from the model that is continued, or else from nothing.
-    pub fn new(args: &TrainArgs, found: Option<Checkpoint>) -> anyhow::Result<Self> {
+    pub fn new(args: &TrainArgs, found: Option<Checkpoint>) -> gibbstream::Result<Self> {
         let is_continued = args.continued.is_some();
-        let Some(Checkpoint { model, run }) = found else {
-            let model = args.continued.as_deref().map(TopicModel::load).transpose()?;
-            return Ok(Self { model, run: None, notes: Notes::default(), is_continued });
-        };
-        let notes = serde_json::from_value(run.notes.clone()).map_err(|error| {
-            let problem = format!("the checkpoint was written by another program ({error})");
-            Error::setting("--resume", problem, "go on with the program that wrote it, or use another folder")
-        })?;
-        Ok(Self { model: Some(model), run: Some(run), notes, is_continued })
+        Ok(match found {
+            Some(Checkpoint { model, run }) => Self { model: Some(model), run: Some(run), is_continued },
+            None => {
+                let model = args.continued.as_deref().map(Model::load).transpose()?;
+                Self { model, run: None, is_continued }
+            }
+        })
     }
 
     /// The model whose settings are taken over.
-    pub fn continued(&self) -> Option<&TopicModel> {
+    pub fn continued(&self) -> Option<&Model> {
         self.model.as_ref().filter(|_| self.is_continued)
     }
 
     /// Minibatches learnt from before.
     pub fn updates(&self) -> u64 {
-        self.model.as_ref().map_or(0, |model| model.learnt.clock.update)
+        self.model.as_ref().map_or(0, |model| model.clock().update)
     }
 
-    /// What is about to be done to the model, and what was done before.
-    pub fn event(&self, plan: &Plan) -> (Event, Vec<Event>) {
-        let mut history = self.model.as_ref().map_or_else(Vec::new, |model| model.history.clone());
-        // A checkpoint ends with what is still going on.
-        if self.run.is_some()
-            && let Some(event) = history.pop()
-        {
-            return (event, history);
-        }
-        let before = self.continued().map(|model| &model.settings);
-        let event = Event {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            action: if self.is_continued { "continue" } else { "train" }.to_owned(),
-            inputs: plan.inputs.paths.iter().map(|path| path.display().to_string()).collect(),
-            documents: 0,
-            tokens: 0,
-            changes: before.map_or_else(Vec::new, |before| changes(before, &plan.settings)),
+    /// The run, ready to learn.
+    pub fn begin(self, plan: &Plan, prepared: &Prepared, threads: usize) -> gibbstream::Result<TrainingRun> {
+        let (settings, features) = (plan.settings.clone(), prepared.features.clone());
+        let before = self.continued().map(|model| model.settings.clone());
+        let run = match self.model {
+            None => TrainingRun::new(settings, features, prepared.tokenizer.clone(), threads)?,
+            Some(model) => TrainingRun::resume(model, settings, threads)?.with_features(features),
         };
-        (event, history)
+        if let Some(state) = &self.run {
+            return run.at(state);
+        }
+        let action = if self.is_continued { "continue" } else { "train" };
+        let inputs = plan.inputs.paths.iter().map(|path| path.display().to_string()).collect();
+        let changes = before.map_or_else(Vec::new, |before| changes(&before, &plan.settings));
+        let mut run = run;
+        run.begin(Some(HistoryEntry { changes, ..HistoryEntry::new(action, inputs) }));
+        Ok(run)
     }
-}
-
-/// Documents that a model with this history has seen.
-pub fn seen_before(history: &[Event]) -> u64 {
-    history.iter().map(|event| event.documents).sum()
 }

@@ -1,0 +1,328 @@
+//! A model as it is kept in a `*.gbs` file (docs/model-format.md): settings, what was learnt, names of words or columns,
+//! and what has been done to it.
+
+use super::layout::{StoredState, Tensor, bytes_of, seal, unseal};
+use super::new_file::NewFile;
+use crate::corpus::{OpenRule, OpenState, OpenVocabulary, Tokenizer, Vocabulary};
+use crate::error::Result;
+use crate::learn::{Array, Fitted, Scalar, Settings, Stored};
+use crate::model::hdp::topics_used;
+use crate::model::lda::LdaState;
+use crate::schedule::Step;
+use safetensors::SafeTensors;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A model as it is kept on disk.
+#[derive(Debug)]
+pub struct Model {
+    /// How it was learnt.
+    pub settings: Settings,
+    /// What was learnt.
+    pub fitted: Box<dyn Fitted>,
+    /// What it is about.
+    pub features: Features,
+    /// How text was cut into words, if it was text.
+    pub tokenizer: Option<Tokenizer>,
+    /// What has been done to it, oldest first.
+    pub history: Vec<HistoryEntry>,
+}
+
+/// The names of what a model is about.
+#[derive(Clone, Debug)]
+pub enum Features {
+    /// Words of documents.
+    Words(Vocabulary),
+    /// Words of documents that new ones can join.
+    OpenWords(OpenVocabulary),
+    /// Columns of rows of numbers.
+    Columns(Vec<String>),
+}
+
+impl Features {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Words(vocabulary) => vocabulary.len(),
+            Self::OpenWords(open) => open.len(),
+            Self::Columns(columns) => columns.len(),
+        }
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The columns; none for models of documents.
+    pub fn columns(&self) -> &[String] {
+        if let Self::Columns(columns) = self { columns } else { &[] }
+    }
+
+    /// The words at this moment; none for models of numbers.
+    pub fn vocabulary(&self) -> Vocabulary {
+        match self {
+            Self::Words(vocabulary) => vocabulary.clone(),
+            Self::OpenWords(open) => open.vocabulary(),
+            Self::Columns(_) => Vocabulary::default(),
+        }
+    }
+
+    /// The words, if new ones can join them.
+    pub fn open(&self) -> Option<&OpenVocabulary> {
+        if let Self::OpenWords(open) = self { Some(open) } else { None }
+    }
+
+    fn open_state(&self) -> Option<&OpenState> {
+        self.open().map(OpenVocabulary::state)
+    }
+
+    pub(crate) fn open_mut(&mut self) -> Option<&mut OpenVocabulary> {
+        if let Self::OpenWords(open) = self { Some(open) } else { None }
+    }
+}
+
+/// Something that was done to a model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryEntry {
+    /// Version of the program.
+    pub version: String,
+    /// What was done, such as "train".
+    pub action: String,
+    /// Names of the inputs.
+    pub inputs: Vec<String>,
+    /// Documents or rows seen in it.
+    pub documents: u64,
+    /// Tokens seen in it.
+    pub tokens: u64,
+    /// Settings that were changed for it, such as `batch: 100 -> 50`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+}
+
+impl HistoryEntry {
+    /// Something that this release begins to do.
+    pub fn new(action: impl Into<String>, inputs: Vec<String>) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            action: action.into(),
+            inputs,
+            ..Self::default()
+        }
+    }
+}
+
+/// Where the run that a checkpoint belongs to stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunState {
+    /// What was asked for: a run goes on only with the same.
+    pub request: Value,
+    /// The pass over the input, from 0.
+    pub pass: u64,
+    /// Documents or rows of this pass that have been learnt from.
+    pub documents: u64,
+    /// Whether nothing is left to do.
+    pub finished: bool,
+    /// What else must be known again.
+    pub notes: Value,
+}
+
+/// Everything in a file that is not an array.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    model_hash: String,
+    settings: Settings,
+    clock: Step,
+    /// Single numbers of the state.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    scalars: BTreeMap<String, Scalar>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    columns: Option<Vec<String>>,
+    tokenizer: Option<Tokenizer>,
+    history: Vec<HistoryEntry>,
+    /// Only for vocabularies that are not fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open: Option<OpenState>,
+    /// Only in checkpoints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<RunState>,
+}
+
+impl Model {
+    /// Updates made and observations seen.
+    pub fn clock(&self) -> Step {
+        self.fitted.clock()
+    }
+
+    /// Statistics and parameters of topics, if it is a topic model.
+    pub fn topic_state(&self) -> Option<&LdaState> {
+        self.fitted.topic_state()
+    }
+
+    /// Tokens seen; rows of numbers have none.
+    pub fn tokens(&self) -> u64 {
+        self.fitted.word_frequencies().map_or(0, |seen| seen.tokens)
+    }
+
+    /// Tokens seen of each word; nothing for models of numbers.
+    pub fn word_counts(&self) -> &[u64] {
+        self.fitted.word_frequencies().map_or(&[], |seen| &seen.counts)
+    }
+
+    /// Number of topics, components or sources that there are.
+    pub fn components(&self) -> usize {
+        self.topic_state().map_or(self.settings.components, |state| state.counts.topics())
+    }
+
+    /// Where the number of topics is open, how many are in use and how many were ever created.
+    pub fn open_topics(&self) -> Option<(usize, u64)> {
+        let state = self.topic_state()?;
+        let used = topics_used(&state.counts.topic_tokens());
+        state.sticks.as_ref().map(|sticks| (used, sticks.created))
+    }
+
+    /// Hash of statistics, parameters and counters: equal hash, equal bits.
+    pub fn hash(&self) -> String {
+        self.fitted.hash()
+    }
+
+    /// Writes the file so that its place always holds the old or the new model, whole.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        self.save_with(path, None)
+    }
+
+    /// The same with the state of the run, which makes it a checkpoint.
+    pub(crate) fn save_with(&self, path: &Path, run: Option<&RunState>) -> Result<()> {
+        let mut file = NewFile::create(path)?;
+        self.write(run, |bytes| file.write(bytes))?;
+        file.finish()
+    }
+
+    /// The bytes of the file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut file = Vec::new();
+        self.write(None, |bytes| {
+            file.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        Ok(file)
+    }
+
+    /// Hands the file over piece by piece.
+    fn write(&self, run: Option<&RunState>, piece: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut arrays = self.fitted.arrays();
+        if let Some(OpenState { rule: OpenRule::Grow { .. }, usage, .. }) = self.features.open_state() {
+            let values: &[f64] = bytemuck::cast_slice(usage);
+            arrays.push(Array::floats("word_usage", &[usage.len(), 2], values));
+        }
+        let has_words = self.settings.model.has_topics();
+        let words =
+            has_words.then(|| Tensor::bytes("vocabulary", lines(&self.features.vocabulary()).into_bytes()));
+        let tensors: Vec<Tensor<'_>> = arrays.iter().map(Tensor::of).chain(words).collect();
+        seal(serde_json::json!(self.header(run)), &tensors, piece)
+    }
+
+    fn header(&self, run: Option<&RunState>) -> Header {
+        let columns =
+            if let Features::Columns(columns) = &self.features { Some(columns.clone()) } else { None };
+        let scalars = self.fitted.scalars().into_iter();
+        Header {
+            model_hash: self.hash(),
+            settings: self.settings.clone(),
+            clock: self.clock(),
+            scalars: scalars.map(|(name, scalar)| (name.to_owned(), scalar)).collect(),
+            columns,
+            tokenizer: self.tokenizer.clone(),
+            history: self.history.clone(),
+            open: self.features.open_state().cloned(),
+            run: run.cloned(),
+        }
+    }
+
+    /// Reads a model, refusing anything that is not exactly what was written. A checkpoint is a model too.
+    pub fn load(path: &Path) -> Result<Self> {
+        Self::load_with(path).map(|(model, _)| model)
+    }
+
+    /// The model in a file, and the state of its run if it is a checkpoint.
+    pub fn load_with(path: &Path) -> Result<(Self, Option<RunState>)> {
+        Self::parse(path, &bytes_of(path)?)
+    }
+
+    /// The model in the bytes of a file, and the state of its run if it is a checkpoint. `path` is for messages.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Self, Option<RunState>)> {
+        unseal(path, bytes, read)
+    }
+}
+
+impl Clone for Model {
+    fn clone(&self) -> Self {
+        Self {
+            settings: self.settings.clone(),
+            fitted: self.fitted.boxed_clone(),
+            features: self.features.clone(),
+            tokenizer: self.tokenizer.clone(),
+            history: self.history.clone(),
+        }
+    }
+}
+
+/// Builds the model from arrays whose shapes must agree with the settings.
+fn read(file: &SafeTensors<'_>, header: Value) -> Result<(Model, Option<RunState>), String> {
+    let header: Header =
+        serde_json::from_value(header).map_err(|error| format!("its settings are not readable: {error}"))?;
+    let Header { settings, clock, scalars, columns, tokenizer, history, open, run, .. } = header;
+    let stored = StoredState { file, scalars: &scalars };
+    let fitted = settings.restore(&stored, clock)?;
+    let features = match columns {
+        Some(columns) => Features::Columns(columns),
+        None => read_words(&stored, open)?,
+    };
+    if features.len() != settings.features {
+        let (found, expected) = (features.len(), settings.features);
+        return Err(match features {
+            Features::Columns(_) => format!("it has {found} names for {expected} columns"),
+            _ => format!("it has {found} words for a vocabulary of {expected}"),
+        });
+    }
+    Ok((Model { settings, fitted, features, tokenizer, history }, run))
+}
+
+/// The words by number, one a line; a free place is an empty line.
+fn lines(vocabulary: &Vocabulary) -> String {
+    let mut lines = String::new();
+    for place in 0..vocabulary.len() as u32 {
+        lines.push_str(&vocabulary.known(place).unwrap_or_default());
+        lines.push('\n');
+    }
+    lines
+}
+
+fn read_words(stored: &StoredState<'_>, open: Option<OpenState>) -> Result<Features, String> {
+    let text = stored.file.tensor("vocabulary").map_err(|error| error.to_string())?;
+    let text = std::str::from_utf8(text.data()).map_err(|_| "its vocabulary is not UTF-8".to_string())?;
+    let Some(mut open) = open else {
+        return Vocabulary::new(text.lines()).map(Features::Words).map_err(|error| error.to_string());
+    };
+    open.rule.check().map_err(|error| error.to_string())?;
+    let places: Vec<Option<Arc<str>>> =
+        text.lines().map(|word| Some(word).filter(|word| !word.is_empty()).map(Arc::from)).collect();
+    // The other checks are those of a vocabulary without the gaps.
+    let words: Vec<Arc<str>> = places.iter().flatten().cloned().collect();
+    Vocabulary::new(words).map_err(|error| error.to_string())?;
+    let mut bits = None;
+    match open.rule {
+        OpenRule::Hash { bits: given } => bits = Some(given),
+        OpenRule::Grow { .. } => {
+            let usage = stored.floats("word_usage", &[places.len(), 2])?;
+            open.usage = bytemuck::cast_slice(&usage).to_vec();
+        }
+    }
+    let vocabulary = Vocabulary::with_free_places(places, bits);
+    Ok(Features::OpenWords(OpenVocabulary::resume(&vocabulary, open)))
+}

@@ -1,0 +1,165 @@
+//! Minibatches and single observations of any model: documents, or rows of numbers.
+
+use crate::corpus::{Document, Minibatch, Row};
+use crate::error::{Error, Result};
+use crate::model::Batch;
+use crate::model::observations::Observations;
+use std::ops::Deref;
+
+/// One thing to learn from or to ask about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Observation {
+    /// For topic models.
+    Document(Document),
+    /// For models of numbers.
+    Row(Row),
+}
+
+impl Observation {
+    /// The name that the input gives it, if any.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Document(document) => document.id.as_deref(),
+            Self::Row(row) => row.id.as_deref(),
+        }
+    }
+}
+
+impl From<Document> for Observation {
+    fn from(document: Document) -> Self {
+        Self::Document(document)
+    }
+}
+
+impl From<Row> for Observation {
+    fn from(row: Row) -> Self {
+        Self::Row(row)
+    }
+}
+
+/// A minibatch of either kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnyBatch {
+    /// Documents.
+    Documents(Minibatch),
+    /// Rows of numbers.
+    Rows(Observations),
+}
+
+impl AnyBatch {
+    /// The observations `first..` of the stream in pass number `pass`; all must be of the same kind.
+    pub fn new(observations: Vec<Observation>, first: u64, pass: u64) -> Result<Self> {
+        let (mut documents, mut rows, mut width) = (Vec::new(), Vec::new(), None);
+        for observation in observations {
+            match observation {
+                Observation::Document(document) => documents.push(document),
+                Observation::Row(row) => {
+                    width = width.or(Some(row.values.len()));
+                    rows.extend(row.values);
+                }
+            }
+        }
+        match width {
+            None => Ok(Self::Documents(Minibatch::new(&documents, first, pass))),
+            Some(width) if documents.is_empty() => {
+                Observations::new(rows, width, first, pass).map(Self::Rows)
+            }
+            Some(_) => {
+                let problem = "documents and rows of numbers cannot be learnt from together";
+                Err(Error::setting("observations", problem, "give one kind"))
+            }
+        }
+    }
+
+    /// Number of observations.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Documents(batch) => batch.len(),
+            Self::Rows(batch) => batch.len(),
+        }
+    }
+
+    /// True if there is no observation.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of tokens; rows of numbers have none.
+    pub fn tokens(&self) -> u64 {
+        match self {
+            Self::Documents(batch) => batch.tokens(),
+            Self::Rows(_) => 0,
+        }
+    }
+}
+
+/// A minibatch of either kind, as a learner takes it.
+#[derive(Clone, Copy, Debug)]
+pub enum BatchRef<'a> {
+    /// Documents.
+    Documents(&'a Minibatch),
+    /// Rows of numbers.
+    Rows(&'a Observations),
+}
+
+impl<'a> From<&'a Minibatch> for BatchRef<'a> {
+    fn from(batch: &'a Minibatch) -> Self {
+        Self::Documents(batch)
+    }
+}
+
+impl<'a> From<&'a Observations> for BatchRef<'a> {
+    fn from(batch: &'a Observations) -> Self {
+        Self::Rows(batch)
+    }
+}
+
+impl<'a> From<&'a AnyBatch> for BatchRef<'a> {
+    fn from(batch: &'a AnyBatch) -> Self {
+        match batch {
+            AnyBatch::Documents(batch) => Self::Documents(batch),
+            AnyBatch::Rows(batch) => Self::Rows(batch),
+        }
+    }
+}
+
+impl<'a> BatchRef<'a> {
+    /// The documents, for models of topics.
+    pub fn documents(self) -> Result<&'a Minibatch> {
+        match self {
+            Self::Documents(batch) => Ok(batch),
+            Self::Rows(_) => Err(wrong_kind("a topic model is learnt from documents, not from rows")),
+        }
+    }
+
+    /// The rows, for models of numbers.
+    pub fn rows(self) -> Result<&'a Observations> {
+        match self {
+            Self::Rows(batch) => Ok(batch),
+            Self::Documents(_) => Err(wrong_kind("this model is learnt from rows, not from documents")),
+        }
+    }
+}
+
+fn wrong_kind(problem: &str) -> Error {
+    Error::setting("observations", problem, "give what the model is for")
+}
+
+/// A minibatch as a model wants it: the one that was given, or one made of it.
+pub enum Given<'a, B> {
+    /// The one that was given.
+    Borrowed(&'a B),
+    /// One made of it.
+    Made(B),
+}
+
+impl<B> Deref for Given<'_, B> {
+    type Target = B;
+
+    fn deref(&self) -> &B {
+        match self {
+            Self::Borrowed(batch) => batch,
+            Self::Made(batch) => batch,
+        }
+    }
+}

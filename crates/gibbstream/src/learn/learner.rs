@@ -1,0 +1,327 @@
+//! One learner for all models: the driver with its types hidden, one virtual call per minibatch.
+//!
+//! A model of one's own becomes a [`Learner`] by implementing [`LearnerModel`]; [`OnlineLearner`] does the rest.
+
+use super::arrays::{Array, Scalar, Stored};
+use super::batch::{BatchRef, Given};
+use super::parameters::{Diagnostics, Parameters};
+use crate::error::{Error, Result};
+use crate::inference::LocalInference;
+use crate::model::LatentModel;
+use crate::model::lda::LdaState;
+use crate::model::topic_learner::WordFrequencies;
+use crate::online::{Online, Run};
+use crate::schedule::Step;
+use std::any::Any;
+
+/// What a model supplies beside learning, so that it can be saved, asked, and used by runs and commands.
+pub trait LearnerModel: LatentModel<State: 'static> + Clone + 'static {
+    /// What its scores stand beside.
+    type Baseline: Baseline<Self::Batch>;
+
+    /// The baseline before anything was seen.
+    fn baseline(&self) -> Self::Baseline;
+
+    /// The minibatch in its own form.
+    fn batch<'a>(&self, batch: BatchRef<'a>) -> Result<Given<'a, Self::Batch>>;
+
+    /// Statistics and parameters.
+    fn arrays<'a>(&self, state: &'a Self::State) -> Vec<Array<'a>>;
+
+    /// What a state has beside its arrays.
+    fn scalars(&self, _state: &Self::State) -> Vec<(&'static str, Scalar)> {
+        Vec::new()
+    }
+
+    /// The state of arrays and numbers; refuses what no training leaves behind.
+    fn restore(&self, stored: &dyn Stored, clock: &Step) -> Result<Self::State, String>;
+
+    /// The parameters to report.
+    fn parameters(&self, state: &Self::State, baseline: &Self::Baseline, clock: &Step) -> Result<Parameters>;
+
+    /// What is worth knowing about topics, components or sources.
+    fn diagnostics(&self, _state: &Self::State, _clock: &Step) -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    /// Makes room for words that were not known before.
+    fn grow(&mut self, _state: Option<&mut Self::State>, _words: usize) {}
+
+    /// Forgets what was learnt about some words.
+    fn forget(&self, _state: &mut Self::State, _words: &[u32]) {}
+}
+
+/// Something simple that was fitted to everything seen, and that a model must beat.
+pub trait Baseline<B>: Clone + Send + Sync + 'static {
+    /// Takes a minibatch into account.
+    fn observe(&mut self, batch: &B);
+
+    /// Its sums.
+    fn arrays(&self) -> Vec<Array<'_>>;
+
+    /// What it has beside them.
+    fn scalars(&self) -> Vec<(&'static str, Scalar)> {
+        Vec::new()
+    }
+
+    /// Reads them again.
+    fn restore(&mut self, stored: &dyn Stored) -> Result<(), String>;
+
+    /// Makes room for words that were not known before.
+    fn grow(&mut self, _words: usize) {}
+
+    /// Forgets some words.
+    fn forget(&mut self, _words: &[u32]) {}
+}
+
+/// A model that is being learnt, whatever it is.
+pub trait Learner: Send {
+    /// Learns from one minibatch. An error leaves everything as it was.
+    fn partial_fit(&mut self, batch: BatchRef<'_>) -> Result<Step>;
+
+    /// Updates made and observations seen.
+    fn clock(&self) -> Step;
+
+    /// Statistics and parameters in the model's own type; `None` before the first update.
+    fn state(&self) -> Option<&dyn Any>;
+
+    /// The baseline in its own type.
+    fn baseline(&self) -> &dyn Any;
+
+    /// The parameters to report; `None` before the first update.
+    fn parameters(&self) -> Option<Result<Parameters>>;
+
+    /// What is worth knowing about topics, components or sources.
+    fn diagnostics(&self) -> Diagnostics;
+
+    /// A copy of what was learnt; `None` before the first update.
+    fn fitted(&self) -> Option<Box<dyn Fitted>>;
+
+    /// The same without a copy. The learner goes on only after [`Self::resume`].
+    fn take(&mut self) -> Option<Box<dyn Fitted>>;
+
+    /// Goes on from what a learner of the same kind has learnt.
+    fn resume(&mut self, fitted: Box<dyn Fitted>) -> Result<()>;
+
+    /// Makes room for words that were not known before. They begin without counts.
+    fn grow(&mut self, words: usize);
+
+    /// Forgets what was learnt about some words, so that their places can be taken by others.
+    fn forget(&mut self, words: &[u32]);
+
+    /// Runs `work` once on every thread that learns: this is how processor time can be measured.
+    fn on_every_thread(&self, work: &(dyn Fn() + Sync));
+}
+
+/// What was learnt, at rest: it can be written, hashed and asked, and a learner can go on from it.
+pub trait Fitted: Any + Send + Sync {
+    /// Updates made and observations seen.
+    fn clock(&self) -> Step;
+
+    /// All arrays, those of the baseline last.
+    fn arrays(&self) -> Vec<Array<'_>>;
+
+    /// All single numbers, those of the baseline first.
+    fn scalars(&self) -> Vec<(&'static str, Scalar)>;
+
+    /// Statistics and parameters in the model's own type.
+    fn state(&self) -> &dyn Any;
+
+    /// The baseline in its own type.
+    fn baseline(&self) -> &dyn Any;
+
+    /// The parameters to report.
+    fn parameters(&self) -> Result<Parameters>;
+
+    /// What is worth knowing about topics, components or sources.
+    fn diagnostics(&self) -> Diagnostics;
+
+    /// A copy.
+    fn boxed_clone(&self) -> Box<dyn Fitted>;
+}
+
+impl dyn Fitted {
+    /// Statistics and parameters of topics, if it is a topic model.
+    pub fn topic_state(&self) -> Option<&LdaState> {
+        self.state().downcast_ref()
+    }
+
+    /// Tokens seen, if it is a topic model.
+    pub fn word_frequencies(&self) -> Option<&WordFrequencies> {
+        self.baseline().downcast_ref()
+    }
+
+    /// Hash of statistics, parameters and counters: equal hash, equal bits.
+    pub fn hash(&self) -> String {
+        // Since version 1 the length of an array counts bytes in topic models and values in others.
+        let unit = if self.topic_state().is_some() { 8 } else { 1 };
+        let mut hasher = blake3::Hasher::new();
+        for array in self.arrays() {
+            hasher.update(array.name.as_bytes());
+            hasher.update(&(unit * array.shape.iter().product::<usize>() as u64).to_le_bytes());
+            hasher.update(array.bytes());
+        }
+        let Step { update, seen, head_start, .. } = self.clock();
+        let scalars = self.scalars().into_iter().map(|(_, scalar)| scalar.to_bits());
+        for counter in [update, seen, head_start].into_iter().chain(scalars) {
+            hasher.update(&counter.to_le_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+impl std::fmt::Debug for dyn Fitted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fitted").field("clock", &self.clock()).field("hash", &self.hash()).finish()
+    }
+}
+
+/// A model with what it has learnt.
+#[derive(Clone, Debug)]
+pub struct FittedModel<M: LearnerModel> {
+    /// The model.
+    pub model: M,
+    /// Statistics and parameters.
+    pub state: M::State,
+    /// What its scores stand beside.
+    pub baseline: M::Baseline,
+    /// Updates made and observations seen.
+    pub clock: Step,
+}
+
+impl<M: LearnerModel> FittedModel<M> {
+    /// Reads again what was written.
+    pub fn restore(model: M, stored: &dyn Stored, clock: Step) -> Result<Box<dyn Fitted>, String> {
+        let (state, mut baseline) = (model.restore(stored, &clock)?, model.baseline());
+        baseline.restore(stored)?;
+        Ok(Box::new(Self { model, state, baseline, clock }))
+    }
+}
+
+impl<M: LearnerModel> Fitted for FittedModel<M> {
+    fn clock(&self) -> Step {
+        self.clock
+    }
+
+    fn arrays(&self) -> Vec<Array<'_>> {
+        let mut arrays = self.model.arrays(&self.state);
+        arrays.extend(self.baseline.arrays());
+        arrays
+    }
+
+    fn scalars(&self) -> Vec<(&'static str, Scalar)> {
+        let mut scalars = self.baseline.scalars();
+        scalars.extend(self.model.scalars(&self.state));
+        scalars
+    }
+
+    fn state(&self) -> &dyn Any {
+        &self.state
+    }
+
+    fn baseline(&self) -> &dyn Any {
+        &self.baseline
+    }
+
+    fn parameters(&self) -> Result<Parameters> {
+        self.model.parameters(&self.state, &self.baseline, &self.clock)
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.model.diagnostics(&self.state, &self.clock)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Fitted> {
+        let Self { model, state, baseline, clock } = self;
+        let (model, state, baseline) = (model.clone(), state.clone(), baseline.clone());
+        Box::new(Self { model, state, baseline, clock: *clock })
+    }
+}
+
+/// The driver as a learner.
+pub struct OnlineLearner<M: LearnerModel, L: LocalInference<M>> {
+    online: Online<M, L>,
+    baseline: M::Baseline,
+}
+
+impl<M: LearnerModel, L: LocalInference<M>> OnlineLearner<M, L> {
+    /// A learner that has seen nothing.
+    pub fn new(model: M, local: L, run: Run) -> Result<Self> {
+        Ok(Self { baseline: model.baseline(), online: Online::new(model, local, run)? })
+    }
+
+    fn fitted_with(&self, state: M::State) -> FittedModel<M> {
+        let (model, baseline) = (self.online.model().clone(), self.baseline.clone());
+        FittedModel { model, state, baseline, clock: self.online.clock() }
+    }
+}
+
+impl<M: LearnerModel, L: LocalInference<M>> Learner for OnlineLearner<M, L> {
+    fn partial_fit(&mut self, batch: BatchRef<'_>) -> Result<Step> {
+        let batch = self.online.model().batch(batch)?;
+        let step = self.online.partial_fit(&batch)?;
+        self.baseline.observe(&batch);
+        Ok(step)
+    }
+
+    fn clock(&self) -> Step {
+        self.online.clock()
+    }
+
+    fn state(&self) -> Option<&dyn Any> {
+        self.online.state().map(|state| state as &dyn Any)
+    }
+
+    fn baseline(&self) -> &dyn Any {
+        &self.baseline
+    }
+
+    fn parameters(&self) -> Option<Result<Parameters>> {
+        let (model, clock) = (self.online.model(), self.online.clock());
+        let report = |state| self.online.install(|| model.parameters(state, &self.baseline, &clock));
+        self.online.state().map(report)
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        let (model, clock) = (self.online.model(), self.online.clock());
+        self.online.state().map_or_else(Diagnostics::default, |state| model.diagnostics(state, &clock))
+    }
+
+    fn fitted(&self) -> Option<Box<dyn Fitted>> {
+        self.online.state().map(|state| Box::new(self.fitted_with(state.clone())) as Box<dyn Fitted>)
+    }
+
+    fn take(&mut self) -> Option<Box<dyn Fitted>> {
+        let state = self.online.take_state()?;
+        Some(Box::new(self.fitted_with(state)))
+    }
+
+    fn resume(&mut self, fitted: Box<dyn Fitted>) -> Result<()> {
+        let fitted: Box<dyn Any> = fitted;
+        let FittedModel { state, baseline, clock, .. } =
+            *fitted.downcast::<FittedModel<M>>().map_err(|_| {
+                Error::setting("model", "what was learnt is of another kind", "go on with the same kind")
+            })?;
+        self.online.resume(state, clock);
+        self.baseline = baseline;
+        Ok(())
+    }
+
+    fn grow(&mut self, words: usize) {
+        self.online.change(|model, state| model.grow(state, words));
+        self.baseline.grow(words);
+    }
+
+    fn forget(&mut self, words: &[u32]) {
+        self.online.change(|model, state| {
+            if let Some(state) = state {
+                model.forget(state, words);
+            }
+        });
+        self.baseline.forget(words);
+    }
+
+    fn on_every_thread(&self, work: &(dyn Fn() + Sync)) {
+        self.online.on_every_thread(work);
+    }
+}

@@ -1,0 +1,85 @@
+//! A model at one moment of a run, and how readers get the newest one while training goes on.
+
+use super::parameters::Parameters;
+use crate::error::Result;
+use crate::file::Model;
+use crate::model::lda::LogTopics;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+/// A model that does not change any more: it answers questions, and can be saved.
+pub struct Snapshot {
+    model: Model,
+    /// Made when they are first asked for: they take as much memory as the statistics.
+    parameters: OnceLock<Parameters>,
+}
+
+impl Snapshot {
+    /// A model as it is.
+    pub fn new(model: Model) -> Self {
+        Self { model, parameters: OnceLock::new() }
+    }
+
+    /// The model in a file.
+    pub fn load(path: &Path) -> Result<Self> {
+        Model::load(path).map(Self::new)
+    }
+
+    /// The parameters, which infer and score.
+    pub fn parameters(&self) -> Result<&Parameters> {
+        if let Some(parameters) = self.parameters.get() {
+            return Ok(parameters);
+        }
+        let parameters = self.model.fitted.parameters()?;
+        Ok(self.parameters.get_or_init(|| parameters))
+    }
+
+    /// Logarithms of the topics for the evidence lower bound.
+    pub fn log_topics(&self) -> Result<LogTopics> {
+        match self.model.topic_state() {
+            Some(state) => Ok(self.settings.log_topics(state, &self.clock(), self.word_counts())),
+            None => Ok(self.parameters()?.topics()?.topics.clone().into()),
+        }
+    }
+}
+
+impl Deref for Snapshot {
+    type Target = Model;
+
+    fn deref(&self) -> &Model {
+        &self.model
+    }
+}
+
+/// Hands the newest snapshot to readers in other threads. A copy is as good as the original.
+#[derive(Clone, Default)]
+pub struct SnapshotReader(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    latest: RwLock<Option<Arc<Snapshot>>>,
+    requested: AtomicBool,
+}
+
+impl SnapshotReader {
+    /// The snapshot that was published last; it never waits for training.
+    pub fn latest(&self) -> Option<Arc<Snapshot>> {
+        self.0.latest.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Asks the run for a new one, which it publishes after its next minibatch.
+    pub fn request(&self) {
+        self.0.requested.store(true, Ordering::Release);
+    }
+
+    /// Whether somebody has asked since the last time.
+    pub(super) fn take_request(&self) -> bool {
+        self.0.requested.swap(false, Ordering::AcqRel)
+    }
+
+    pub(super) fn publish(&self, snapshot: Arc<Snapshot>) {
+        *self.0.latest.write().unwrap_or_else(PoisonError::into_inner) = Some(snapshot);
+    }
+}

@@ -1,0 +1,70 @@
+//! What a model of numbers must beat: one member of a family, fitted to everything seen.
+
+use super::Batch;
+use super::mixture::{Family, Mixture, MixtureExpectation, MixtureParameters};
+use super::observations::Observations;
+use crate::error::Result;
+use crate::learn::{Array, Baseline, Predictor, Stored};
+
+/// One member of a family.
+#[derive(Clone, Debug)]
+pub struct SingleComponent<F> {
+    family: F,
+    pivot: Vec<f64>,
+    mass: f64,
+    sums: Vec<f64>,
+}
+
+impl<F: Family + 'static> SingleComponent<F> {
+    /// One that has seen nothing.
+    pub fn new(family: F, dimension: usize) -> Self {
+        let sums = vec![0.0; family.statistics(dimension)];
+        Self { family, pivot: vec![0.0; dimension], mass: 0.0, sums }
+    }
+
+    /// Its parameters, ready to be asked.
+    pub fn predictor(&self) -> Result<Box<dyn Predictor>> {
+        let model = Mixture::new(1, self.pivot.len(), self.family.clone())?;
+        let mut parameters = MixtureParameters::default();
+        let statistics = MixtureExpectation { mass: vec![self.mass], sums: self.sums.clone() };
+        model.maximise(&self.pivot, &statistics, &mut parameters);
+        Ok(Box::new(model.frozen(&parameters)))
+    }
+}
+
+impl<F: Family + 'static, B: Batch + AsRef<Observations>> Baseline<B> for SingleComponent<F> {
+    fn observe(&mut self, batch: &B) {
+        // What comes a second time says nothing new.
+        if batch.is_empty() || batch.key(0)[0] > 0 {
+            return;
+        }
+        let observations = batch.as_ref();
+        if self.mass == 0.0 {
+            self.pivot = observations.mean();
+        }
+        self.mass += Batch::len(observations) as f64;
+        observations.rows().for_each(|x| self.family.accumulate(&self.pivot, x, 1.0, &mut self.sums));
+    }
+
+    fn arrays(&self) -> Vec<Array<'_>> {
+        vec![
+            Array::floats("baseline_pivot", &[self.pivot.len()], &self.pivot),
+            Array::one("baseline_mass", self.mass),
+            Array::floats("baseline_sums", &[self.sums.len()], &self.sums),
+        ]
+    }
+
+    fn restore(&mut self, stored: &dyn Stored) -> Result<(), String> {
+        self.pivot = finite(stored, "baseline_pivot", &[self.pivot.len()])?;
+        self.mass = finite(stored, "baseline_mass", &[1])?[0];
+        self.sums = finite(stored, "baseline_sums", &[self.sums.len()])?;
+        Ok(())
+    }
+}
+
+/// An array without numbers that no training leaves behind.
+pub(super) fn finite(stored: &dyn Stored, name: &str, shape: &[usize]) -> Result<Vec<f64>, String> {
+    let values = stored.floats(name, shape)?;
+    let sound = values.iter().all(|value| value.is_finite());
+    sound.then_some(values).ok_or_else(|| format!("'{name}' holds numbers that cannot be right"))
+}
