@@ -64,12 +64,11 @@ pub fn described(parts: &Map<String, Value>) -> Vec<String> {
     };
     let part = |name: &str| shown(name).map(|value| format!("{name} {value}"));
     let statistic = shown("statistic").map_or(String::new(), |statistic| format!(" {statistic}"));
-    let powers = ["kappa", "offset", "tau"].map(|name| part(name).map(|text| format!(" {text}")));
     let sweeps = shown("sweeps").unwrap_or_default();
     let lines = [
         part("local").map(|local| format!("{local}{statistic}, {sweeps} sweeps")),
         part("global"),
-        part("step").map(|step| step + &powers.map(Option::unwrap_or_default).concat()),
+        part("step"),
         part("alpha"),
         shown("boost").filter(|boost| boost == "true").map(|_| "boosted".to_owned()),
         part("averaging").filter(|averaging| averaging != "averaging none"),

@@ -6,7 +6,7 @@
 //! flags or parameters.
 
 pub use super::knob_table::KNOBS;
-use super::{ModelKind, Settings};
+use super::{ModelKind, Settings, parts};
 use crate::batch_size::BatchSize;
 use crate::error::{Error, Result};
 use serde_json::{Map, Value};
@@ -285,12 +285,19 @@ pub fn changes(before: &Settings, after: &Settings) -> Vec<String> {
 
 /// The parts of the method by name; null where it has none.
 pub fn parts(settings: &Settings) -> Map<String, Value> {
-    let parts = KNOBS.iter().filter(|knob| knob.is_part());
-    let mut parts: Map<String, Value> =
-        parts.map(|knob| (knob.name.replace('-', "_"), knob.json(settings))).collect();
-    parts.insert("needs_total_docs".into(), settings.method.depends_on_population().into());
-    parts.insert("whole_corpus".into(), settings.method.whole_corpus.into());
-    parts
+    let knobs = KNOBS.iter().filter(|knob| knob.is_part());
+    let mut all: Map<String, Value> =
+        knobs.map(|knob| (knob.name.replace('-', "_"), knob.json(settings))).collect();
+    // These two say more than what would be given.
+    if let Some(powers) = parts::powers(settings) {
+        all.insert("step".into(), powers.into());
+    }
+    if let Some(prior) = parts::show_topic_prior(settings) {
+        all.insert("topic_prior".into(), prior.into());
+    }
+    all.insert("needs_total_docs".into(), settings.method.depends_on_population().into());
+    all.insert("whole_corpus".into(), settings.method.whole_corpus.into());
+    all
 }
 
 fn value<'a>(given: &'a Given, name: &str) -> Option<&'a str> {

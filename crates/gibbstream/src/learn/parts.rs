@@ -175,6 +175,16 @@ pub fn show_power(settings: &Settings, which: usize) -> Option<String> {
     }
 }
 
+/// The whole rule, where it is one of powers.
+pub fn powers(settings: &Settings) -> Option<String> {
+    match settings.method.step {
+        StepSize::Power { kappa, offset, tau } => {
+            Some(format!("power kappa={kappa} offset={offset} tau={tau}"))
+        }
+        _ => None,
+    }
+}
+
 pub fn set_step(settings: &mut Settings, text: &str) -> Result<()> {
     let step = &mut settings.method.step;
     if text != step.to_string() {
