@@ -8,7 +8,7 @@ use gibbstream::evaluation::completion::Completion;
 use gibbstream::evaluation::elbo::Elbo;
 use gibbstream::evaluation::{Estimator, Evaluation};
 use gibbstream::inference::mixtures::MixtureInference;
-use gibbstream::learn::{AnyScore, Observation, Parameters};
+use gibbstream::learn::{AnyScore, Observation, Parameters, TopicParameters};
 use gibbstream::model::lda::LogTopics;
 use gibbstream::random::Seed;
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ pub fn transform(
     let inference = MixtureInference { sweeps, seed: Seed(seed), details: false };
     let is_of_rows = matches!(parameters, Parameters::Rows(_));
     let (mut out, mut space, mut signals) = (Vec::new(), Vec::new(), Signals::new());
-    let mut width = parameters.topics().map_or(0, |topics| topics.met());
+    let mut width = parameters.topics().map_or(0, TopicParameters::met);
     for first in (0..rows.len()).step_by(TOGETHER) {
         let some = (first..rows.len().min(first + TOGETHER))
             .map(|row| rows.observation(row, is_of_rows, &mut space))

@@ -1,7 +1,7 @@
 //! A learner with its settings, and what can be asked of it while it learns.
 
 use crate::error::{Error, Result};
-use crate::learn::{BatchRef, Diagnostics, Fitted, Learner, Parameters, Settings};
+use crate::learn::{AnyBatch, Diagnostics, Fitted, Learner, Parameters, Settings};
 use crate::model::hdp::topics_used;
 use crate::model::lda::{LdaState, LogTopics, Topics};
 use crate::model::sticks::Sticks;
@@ -38,8 +38,13 @@ impl Trainer {
     }
 
     /// Learns from one minibatch. An error leaves everything as it was.
-    pub fn partial_fit<'a>(&mut self, batch: impl Into<BatchRef<'a>>) -> Result<Step> {
-        self.learner.partial_fit(batch.into())
+    pub fn partial_fit<'a>(&mut self, batch: impl Into<AnyBatch<'a>>) -> Result<Step> {
+        self.learner.partial_fit(&batch.into())
+    }
+
+    /// The same with a minibatch of either kind.
+    pub fn partial_fit_any(&mut self, batch: &AnyBatch<'_>) -> Result<Step> {
+        self.learner.partial_fit(batch)
     }
 
     /// Makes room for words that were not known before. They begin without counts, so in every topic they have the

@@ -68,7 +68,9 @@ pub struct EvaluateArgs {
 #[derive(Serialize)]
 struct Report<'a> {
     schema: &'static str,
-    model: &'static str,
+    /// Only for models of numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'static str>,
     model_hash: String,
     method: &'a str,
     seed: u64,
@@ -93,7 +95,8 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
     evaluation.validate()?;
     let snapshot = Snapshot::load(&args.model)?;
     let several = args.elbo || args.completion || args.coherence;
-    if !snapshot.settings.model.has_topics() {
+    let has_topics = snapshot.settings.model.has_topics();
+    if !has_topics {
         let flags = [
             ("--elbo", args.elbo),
             ("--completion", args.completion),
@@ -121,7 +124,7 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
     report_bad(&source.inputs, output);
     let report = Report {
         schema: "gibbstream/evaluate/1",
-        model: snapshot.settings.model.name(),
+        model: (!has_topics).then(|| snapshot.settings.model.name()),
         model_hash: snapshot.hash(),
         method: &snapshot.settings.name,
         seed: general.seed.0,
@@ -252,7 +255,7 @@ fn row_table(report: &Report<'_>, score: &RowScore) -> String {
         "{STRONG}{}{STRONG:#} on {} observations, nats per observation (lower is better)\n\
          the model   {STRONG}{:.3}{STRONG:#}{error}  {FAINT}{way}{FAINT:#}\n\
          baseline    {:.3}  {FAINT}{}{FAINT:#}\n",
-        report.model,
+        report.model.unwrap_or_default(),
         count(score.documents),
         score.log_perplexity_per_document,
         score.baseline_log_perplexity_per_document,

@@ -103,7 +103,20 @@ pub fn describe(model: &Model) -> Value {
         "history": model.history,
     });
     let Some(state) = model.topic_state() else {
-        facts["settings"] = json!(settings);
+        let (method, window) = (&settings.method, settings.method.window());
+        facts["settings"] = json!({
+            "model": settings.model,
+            "name": settings.name,
+            "components": settings.components,
+            "dimension": settings.features,
+            "batch": settings.batch,
+            "step": method.step,
+            "averaging": method.averaging,
+            "boost": method.boost,
+            "sweeps": method.sweeps,
+            "window": window,
+            "seed": settings.seed,
+        });
         facts["columns"] = json!(model.features.columns());
         return facts;
     };

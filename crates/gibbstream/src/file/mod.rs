@@ -17,3 +17,4 @@ mod checkpoint;
 pub use checkpoint::{Checkpoint, CheckpointFolder};
 pub use layout::VERSION;
 pub use model::{Features, HistoryEntry, Model, RunState};
+pub use version_1::upgraded_request;

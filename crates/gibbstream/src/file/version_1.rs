@@ -78,13 +78,9 @@ impl From<RowSettings> for Settings {
     }
 }
 
-/// Rewrites a header of version 1 as one of this version. What was asked for in a checkpoint is rewritten too, so
-/// that a run can be resumed.
+/// Rewrites a header of version 1 as one of this version.
 pub(super) fn upgrade(mut header: Value) -> Result<Value, String> {
-    header["settings"] = upgraded(header["settings"].take())?;
-    if let Some(asked) = header.pointer_mut("/run/request/settings") {
-        *asked = upgraded(asked.take())?;
-    }
+    header["settings"] = json!(upgraded(header["settings"].take())?);
     let mut scalars = Map::new();
     for (old, new) in SCALARS {
         if let Some(value) = header.pointer(old).filter(|value| !value.is_null()) {
@@ -105,11 +101,18 @@ const SCALARS: [(&str, &str); 6] = [
     ("/topics_created", "topics_created"),
 ];
 
-fn upgraded(settings: Value) -> Result<Value, String> {
-    let settings = match serde_json::from_value(settings) {
-        Ok(Written::Topics(settings)) => Settings::from(settings),
-        Ok(Written::Rows(settings)) => Settings::from(settings),
-        Err(error) => return Err(format!("its settings are not readable: {error}")),
-    };
-    Ok(json!(settings))
+fn upgraded(settings: Value) -> Result<Settings, String> {
+    match serde_json::from_value(settings) {
+        Ok(Written::Topics(settings)) => Ok(settings.into()),
+        Ok(Written::Rows(settings)) => Ok(settings.into()),
+        Err(error) => Err(format!("its settings are not readable: {error}")),
+    }
+}
+
+/// What was asked for in a checkpoint of any version, as this version would ask for it.
+pub fn upgraded_request(mut request: Value) -> Value {
+    if let Ok(settings) = upgraded(request["settings"].clone()) {
+        request["settings"] = json!(settings);
+    }
+    request
 }

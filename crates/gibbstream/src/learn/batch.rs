@@ -4,7 +4,7 @@ use crate::corpus::{Document, Minibatch, Row};
 use crate::error::{Error, Result};
 use crate::model::Batch;
 use crate::model::observations::Observations;
-use std::ops::Deref;
+use std::borrow::Cow;
 
 /// One thing to learn from or to ask about.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,16 +37,16 @@ impl From<Row> for Observation {
     }
 }
 
-/// A minibatch of either kind.
+/// A minibatch of either kind, or a borrowed one.
 #[derive(Clone, Debug, PartialEq)]
-pub enum AnyBatch {
+pub enum AnyBatch<'a> {
     /// Documents.
-    Documents(Minibatch),
+    Documents(Cow<'a, Minibatch>),
     /// Rows of numbers.
-    Rows(Observations),
+    Rows(Cow<'a, Observations>),
 }
 
-impl AnyBatch {
+impl AnyBatch<'static> {
     /// The observations `first..` of the stream in pass number `pass`; all must be of the same kind.
     pub fn new(observations: Vec<Observation>, first: u64, pass: u64) -> Result<Self> {
         let (mut documents, mut rows, mut width) = (Vec::new(), Vec::new(), None);
@@ -60,22 +60,21 @@ impl AnyBatch {
             }
         }
         match width {
-            None => Ok(Self::Documents(Minibatch::new(&documents, first, pass))),
+            None => Ok(Self::Documents(Cow::Owned(Minibatch::new(&documents, first, pass)))),
             Some(width) if documents.is_empty() => {
-                Observations::new(rows, width, first, pass).map(Self::Rows)
+                Observations::new(rows, width, first, pass).map(|rows| Self::Rows(Cow::Owned(rows)))
             }
-            Some(_) => {
-                let problem = "documents and rows of numbers cannot be learnt from together";
-                Err(Error::setting("observations", problem, "give one kind"))
-            }
+            Some(_) => Err(wrong_kind("documents and rows of numbers cannot be learnt from together")),
         }
     }
+}
 
+impl AnyBatch<'_> {
     /// Number of observations.
     pub fn len(&self) -> usize {
         match self {
             Self::Documents(batch) => batch.len(),
-            Self::Rows(batch) => batch.len(),
+            Self::Rows(batch) => Batch::len(&**batch),
         }
     }
 
@@ -86,46 +85,11 @@ impl AnyBatch {
 
     /// Number of tokens; rows of numbers have none.
     pub fn tokens(&self) -> u64 {
-        match self {
-            Self::Documents(batch) => batch.tokens(),
-            Self::Rows(_) => 0,
-        }
+        self.documents().map_or(0, Minibatch::tokens)
     }
-}
 
-/// A minibatch of either kind, as a learner takes it.
-#[derive(Clone, Copy, Debug)]
-pub enum BatchRef<'a> {
-    /// Documents.
-    Documents(&'a Minibatch),
-    /// Rows of numbers.
-    Rows(&'a Observations),
-}
-
-impl<'a> From<&'a Minibatch> for BatchRef<'a> {
-    fn from(batch: &'a Minibatch) -> Self {
-        Self::Documents(batch)
-    }
-}
-
-impl<'a> From<&'a Observations> for BatchRef<'a> {
-    fn from(batch: &'a Observations) -> Self {
-        Self::Rows(batch)
-    }
-}
-
-impl<'a> From<&'a AnyBatch> for BatchRef<'a> {
-    fn from(batch: &'a AnyBatch) -> Self {
-        match batch {
-            AnyBatch::Documents(batch) => Self::Documents(batch),
-            AnyBatch::Rows(batch) => Self::Rows(batch),
-        }
-    }
-}
-
-impl<'a> BatchRef<'a> {
     /// The documents, for models of topics.
-    pub fn documents(self) -> Result<&'a Minibatch> {
+    pub fn documents(&self) -> Result<&Minibatch> {
         match self {
             Self::Documents(batch) => Ok(batch),
             Self::Rows(_) => Err(wrong_kind("a topic model is learnt from documents, not from rows")),
@@ -133,7 +97,7 @@ impl<'a> BatchRef<'a> {
     }
 
     /// The rows, for models of numbers.
-    pub fn rows(self) -> Result<&'a Observations> {
+    pub fn rows(&self) -> Result<&Observations> {
         match self {
             Self::Rows(batch) => Ok(batch),
             Self::Documents(_) => Err(wrong_kind("this model is learnt from rows, not from documents")),
@@ -141,25 +105,18 @@ impl<'a> BatchRef<'a> {
     }
 }
 
+impl<'a> From<&'a Minibatch> for AnyBatch<'a> {
+    fn from(batch: &'a Minibatch) -> Self {
+        Self::Documents(Cow::Borrowed(batch))
+    }
+}
+
+impl<'a> From<&'a Observations> for AnyBatch<'a> {
+    fn from(batch: &'a Observations) -> Self {
+        Self::Rows(Cow::Borrowed(batch))
+    }
+}
+
 fn wrong_kind(problem: &str) -> Error {
     Error::setting("observations", problem, "give what the model is for")
-}
-
-/// A minibatch as a model wants it: the one that was given, or one made of it.
-pub enum Given<'a, B> {
-    /// The one that was given.
-    Borrowed(&'a B),
-    /// One made of it.
-    Made(B),
-}
-
-impl<B> Deref for Given<'_, B> {
-    type Target = B;
-
-    fn deref(&self) -> &B {
-        match self {
-            Self::Borrowed(batch) => batch,
-            Self::Made(batch) => batch,
-        }
-    }
 }

@@ -3,7 +3,7 @@
 //! A model of one's own becomes a [`Learner`] by implementing [`LearnerModel`]; [`OnlineLearner`] does the rest.
 
 use super::arrays::{Array, Scalar, Stored};
-use super::batch::{BatchRef, Given};
+use super::batch::AnyBatch;
 use super::parameters::{Diagnostics, Parameters};
 use crate::error::{Error, Result};
 use crate::inference::LocalInference;
@@ -13,9 +13,10 @@ use crate::model::topic_learner::WordFrequencies;
 use crate::online::{Online, Run};
 use crate::schedule::Step;
 use std::any::Any;
+use std::borrow::Cow;
 
 /// What a model supplies beside learning, so that it can be saved, asked, and used by runs and commands.
-pub trait LearnerModel: LatentModel<State: 'static> + Clone + 'static {
+pub trait LearnerModel: LatentModel<Batch: Clone, State: 'static> + Clone + 'static {
     /// What its scores stand beside.
     type Baseline: Baseline<Self::Batch>;
 
@@ -23,7 +24,7 @@ pub trait LearnerModel: LatentModel<State: 'static> + Clone + 'static {
     fn baseline(&self) -> Self::Baseline;
 
     /// The minibatch in its own form.
-    fn batch<'a>(&self, batch: BatchRef<'a>) -> Result<Given<'a, Self::Batch>>;
+    fn batch<'a>(&self, batch: &'a AnyBatch<'_>) -> Result<Cow<'a, Self::Batch>>;
 
     /// Statistics and parameters.
     fn arrays<'a>(&self, state: &'a Self::State) -> Vec<Array<'a>>;
@@ -77,7 +78,7 @@ pub trait Baseline<B>: Clone + Send + Sync + 'static {
 /// A model that is being learnt, whatever it is.
 pub trait Learner: Send {
     /// Learns from one minibatch. An error leaves everything as it was.
-    fn partial_fit(&mut self, batch: BatchRef<'_>) -> Result<Step>;
+    fn partial_fit(&mut self, batch: &AnyBatch<'_>) -> Result<Step>;
 
     /// Updates made and observations seen.
     fn clock(&self) -> Step;
@@ -257,7 +258,7 @@ impl<M: LearnerModel, L: LocalInference<M>> OnlineLearner<M, L> {
 }
 
 impl<M: LearnerModel, L: LocalInference<M>> Learner for OnlineLearner<M, L> {
-    fn partial_fit(&mut self, batch: BatchRef<'_>) -> Result<Step> {
+    fn partial_fit(&mut self, batch: &AnyBatch<'_>) -> Result<Step> {
         let batch = self.online.model().batch(batch)?;
         let step = self.online.partial_fit(&batch)?;
         self.baseline.observe(&batch);

@@ -77,7 +77,7 @@ pub enum Part {
 /// A minibatch, and what must be known to learn from it.
 pub struct CutMinibatch {
     /// The observations.
-    pub batch: AnyBatch,
+    pub batch: AnyBatch<'static>,
     /// Words that were not known before, if the vocabulary is open.
     pub new_words: Option<NewWords>,
     /// Their tokens that the vocabulary does not know.

@@ -46,7 +46,7 @@ mod snapshot;
 mod training_run;
 
 pub use arrays::{Array, Scalar, Stored, Values};
-pub use batch::{AnyBatch, BatchRef, Given, Observation};
+pub use batch::{AnyBatch, Observation};
 pub use checkpoints::{CheckpointEvery, Checkpoints};
 pub use cost::Cost;
 pub use held_out::{Evaluated, HeldOut};

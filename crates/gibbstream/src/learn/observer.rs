@@ -15,7 +15,7 @@ pub enum Event<'a> {
         /// The update.
         step: Step,
         /// The minibatch.
-        batch: &'a AnyBatch,
+        batch: &'a AnyBatch<'static>,
         /// What it took.
         seconds: f64,
     },

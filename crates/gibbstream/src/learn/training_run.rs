@@ -299,7 +299,7 @@ impl TrainingRun {
             self.trainer.grow(open.len());
         }
         let before = self.cost.wall;
-        let step = self.cost.of(&mut self.trainer, |trainer| trainer.partial_fit(&cut.batch))?;
+        let step = self.cost.of(&mut self.trainer, |trainer| trainer.partial_fit_any(&cut.batch))?;
         if let (Some(open), AnyBatch::Documents(batch)) = (self.features.open_mut(), &cut.batch) {
             self.trainer.forget(&open.close(batch));
         }

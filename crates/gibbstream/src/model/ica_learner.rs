@@ -10,10 +10,11 @@ use crate::evaluation::annealed::Annealed;
 use crate::inference::Passes;
 use crate::inference::scales::{Hidden, Workspace};
 use crate::learn::{
-    Array, BatchRef, Diagnostics, Given, LearnerModel, Parameters, Predictor, RowParameters, Stored,
+    AnyBatch, Array, Diagnostics, LearnerModel, Parameters, Predictor, RowParameters, Stored,
 };
 use crate::random::Stream;
 use crate::schedule::Step;
+use std::borrow::Cow;
 
 impl LearnerModel for Ica {
     /// Without independent sources, what is left of the model is its covariance.
@@ -23,8 +24,8 @@ impl LearnerModel for Ica {
         SingleComponent::new(Gaussian { floor: self.floor, ..Gaussian::default() }, self.dimension)
     }
 
-    fn batch<'a>(&self, batch: BatchRef<'a>) -> Result<Given<'a, Observations>> {
-        batch.rows().map(Given::Borrowed)
+    fn batch<'a>(&self, batch: &'a AnyBatch<'_>) -> Result<Cow<'a, Observations>> {
+        batch.rows().map(Cow::Borrowed)
     }
 
     fn arrays<'a>(&self, state: &'a IcaState) -> Vec<Array<'a>> {

@@ -12,16 +12,17 @@ use crate::error::Result;
 use crate::evaluation::Estimate;
 use crate::evaluation::annealed::Annealed;
 use crate::learn::{
-    Array, BatchRef, Diagnostics, Given, LearnerModel, Parameters, Predictor, RowParameters, Stored,
+    AnyBatch, Array, Diagnostics, LearnerModel, Parameters, Predictor, RowParameters, Stored,
 };
 use crate::random::Stream;
 use crate::schedule::Step;
+use std::borrow::Cow;
 
 /// A component with less than this share of an even one is as good as empty.
 const ALMOST_EMPTY: f64 = 1e-3;
 
 /// Families as files and messages know them.
-pub trait NamedFamily: Family {
+pub trait NamedFamily: Family<Batch: Clone> {
     /// What one member of the family is called as a baseline.
     const BASELINE: &'static str;
     /// What the parameters of components are called when exported.
@@ -55,10 +56,10 @@ impl<F: NamedFamily + 'static> LearnerModel for Mixture<F> {
         SingleComponent::new(self.family().clone(), self.dimension())
     }
 
-    fn batch<'a>(&self, batch: BatchRef<'a>) -> Result<Given<'a, F::Batch>> {
+    fn batch<'a>(&self, batch: &'a AnyBatch<'_>) -> Result<Cow<'a, F::Batch>> {
         let rows = batch.rows()?;
         let [pass, first] = rows_place(rows);
-        F::batch(rows.rows().flatten().copied().collect(), rows.dimension(), first, pass).map(Given::Made)
+        F::batch(rows.rows().flatten().copied().collect(), rows.dimension(), first, pass).map(Cow::Owned)
     }
 
     fn arrays<'a>(&self, state: &'a MixtureState) -> Vec<Array<'a>> {

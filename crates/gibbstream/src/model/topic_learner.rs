@@ -9,10 +9,11 @@ use crate::corpus::Minibatch;
 use crate::error::Result;
 use crate::evaluation::Unigram;
 use crate::learn::{
-    Array, Baseline, BatchRef, Diagnostics, Given, LearnerModel, Parameters, Scalar, Stored, TopicParameters,
+    AnyBatch, Array, Baseline, Diagnostics, LearnerModel, Parameters, Scalar, Stored, TopicParameters,
 };
 use crate::schedule::Step;
 use crate::summary::shares;
+use std::borrow::Cow;
 
 /// Tokens seen, in all and of each word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,8 +64,8 @@ impl LearnerModel for Lda {
         WordFrequencies { tokens: 0, counts: vec![0; self.vocabulary] }
     }
 
-    fn batch<'a>(&self, batch: BatchRef<'a>) -> Result<Given<'a, Minibatch>> {
-        batch.documents().map(Given::Borrowed)
+    fn batch<'a>(&self, batch: &'a AnyBatch<'_>) -> Result<Cow<'a, Minibatch>> {
+        batch.documents().map(Cow::Borrowed)
     }
 
     fn arrays<'a>(&self, state: &'a LdaState) -> Vec<Array<'a>> {
@@ -106,7 +107,7 @@ impl LearnerModel for Hdp {
         self.start.baseline()
     }
 
-    fn batch<'a>(&self, batch: BatchRef<'a>) -> Result<Given<'a, Minibatch>> {
+    fn batch<'a>(&self, batch: &'a AnyBatch<'_>) -> Result<Cow<'a, Minibatch>> {
         self.start.batch(batch)
     }
 

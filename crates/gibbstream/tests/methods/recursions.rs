@@ -94,7 +94,7 @@ fn streaming_bayes_adds_to_lambda() {
 
 /// State, its totals, the reported topics and their logarithms all stand for the same lambda.
 fn check_lambda(trainer: &Trainer, lambda: &[f64], prior: f64, documents: f64) {
-    let learnt = learnt(&trainer);
+    let learnt = learnt(trainer);
     let counts = &learnt.state.counts;
     let found: Vec<f64> = dense(counts).iter().map(|s| prior + documents * s).collect();
     assert_close("lambda", &found, lambda, 1e-10);

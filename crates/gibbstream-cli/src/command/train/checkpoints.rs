@@ -3,7 +3,7 @@
 use crate::args::checkpoint::CheckpointArgs;
 use crate::output::Output;
 use gibbstream::Error;
-use gibbstream::file::{Checkpoint, CheckpointFolder};
+use gibbstream::file::{Checkpoint, CheckpointFolder, upgraded_request};
 use gibbstream::learn::{Checkpoints, Settings, knobs};
 use serde_json::Value;
 use std::path::Path;
@@ -30,8 +30,9 @@ pub fn open(
 /// Refuses to go on with something else than what was asked for before.
 pub fn check_request(folder: &Path, before: &Value, now: &Value) -> gibbstream::Result<()> {
     let settings = |request: &Value| serde_json::from_value::<Settings>(request["settings"].clone()).ok();
-    let knobs = settings(before).zip(settings(now)).map(|(before, now)| knobs::changes(&before, &now));
-    let Some(change) = knobs.into_iter().flatten().chain(changes(before, now)).next() else { return Ok(()) };
+    let before = upgraded_request(before.clone());
+    let knobs = settings(&before).zip(settings(now)).map(|(before, now)| knobs::changes(&before, &now));
+    let Some(change) = knobs.into_iter().flatten().chain(changes(&before, now)).next() else { return Ok(()) };
     Err(Error::setting(
         "--resume",
         format!("the run in {} was started differently ({change})", folder.display()),

@@ -35,9 +35,10 @@ pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output)
         let model = words * most_topics(settings) * 8;
         (Some(model), Some(memory(plan, model, words, &sample)))
     } else {
-        // Statistics, parameters, fresh statistics, and a copy for scoring.
+        // Statistics, parameters, fresh statistics, and a copy for scoring; rows that are learnt from or read ahead.
         let model = trial.as_ref().map(|trial| trial.model_bytes);
-        (model, model.map(|model| 4 * model + sample.row_bytes(plan) + PROGRAM_BYTES))
+        let rows = 4 * 8 * (settings.batch.most * settings.features) as u64;
+        (model, model.map(|model| 4 * model + rows + PROGRAM_BYTES))
     };
     let speed = trial.map(|trial| trial.documents_per_second);
     let seconds =
@@ -166,11 +167,6 @@ impl Sample {
         self.0.iter().filter_map(document).collect()
     }
 
-    /// What the rows of the minibatches that are learnt from or read ahead take.
-    fn row_bytes(&self, plan: &Plan) -> u64 {
-        4 * 8 * (plan.settings.batch.most * plan.settings.features) as u64
-    }
-
     /// The same with words that it does not contain left out, so that learning needs no table of the full size.
     fn renumbered(&self, settings: &Settings) -> (Vec<Observation>, Settings) {
         let documents = self.documents();
@@ -199,7 +195,7 @@ impl Sample {
         let mut trainer = Trainer::new(settings, general.threads)?;
         let (started, mut learnt) = (Instant::now(), 0);
         for some in observations.chunks(plan.settings.batch.least) {
-            trainer.partial_fit(&AnyBatch::new(some.to_vec(), learnt, 0)?)?;
+            trainer.partial_fit(AnyBatch::new(some.to_vec(), learnt, 0)?)?;
             learnt += some.len() as u64;
             if started.elapsed() >= TRIAL_TIME {
                 break;

@@ -19,13 +19,11 @@ impl Start {
     /// From a checkpoint if there is one, or else from the model that is continued, or else from nothing.
     pub fn new(args: &TrainArgs, found: Option<Checkpoint>) -> gibbstream::Result<Self> {
         let is_continued = args.continued.is_some();
-        Ok(match found {
-            Some(Checkpoint { model, run }) => Self { model: Some(model), run: Some(run), is_continued },
-            None => {
-                let model = args.continued.as_deref().map(Model::load).transpose()?;
-                Self { model, run: None, is_continued }
-            }
-        })
+        if let Some(Checkpoint { model, run }) = found {
+            return Ok(Self { model: Some(model), run: Some(run), is_continued });
+        }
+        let model = args.continued.as_deref().map(Model::load).transpose()?;
+        Ok(Self { model, run: None, is_continued })
     }
 
     /// The model whose settings are taken over.
