@@ -57,9 +57,8 @@ class FiledLearner(Learner):
                 f"model: it is of kind {model.family}, not {cls._family}; load it with the class of that kind"
             )
         known = model.asked_for()
-        seed = known.pop("seed")
-        made = cls(**(known | {"random_state": seed} | dict(parameters)))
-        made._model, made.seed_, made.n_features_in_ = model, seed, model.width
+        made = cls(**(known | dict(parameters)))
+        made._model, made.seed_, made.n_features_in_ = model, known["random_state"], model.width
         return made
 
     def __getstate__(self) -> dict[str, Any]:

@@ -26,39 +26,7 @@ class HDP(TopicEstimator):
 
     Parameters
     ----------
-    initial_topics : int
-        Topics to start with.
-    max_topics : int
-        Topics that there may be at most.
-    doc_concentration : float
-        Concentration b: a small one gives documents about few topics.
-    top_concentration : float
-        Concentration c of the weights of topics: a large one makes new topics likely.
-    min_remainder : float
-        Share that is always left for topics not met yet; with 0 new topics may become ever less likely.
-    pi : str
-        Weights of topics: ``"constrained"`` (they and the remainder add up to 1) or ``"literal"`` (as in the paper).
-    method : str
-        How to learn: ``"g-oem"`` or ``"vargibbs"``.
-    batch : int or str
-        Documents in a minibatch. ``"100..1000"`` starts with 100, and goes on with a twentieth of the documents seen
-        until there are 1,000: as good, and large minibatches keep many threads busy.
-    sweeps : int, optional
-        Sweeps over each document. Here and below ``None`` means what is usual for the method.
-    kappa, offset, tau : float, optional
-        Minibatch number i weighs ``tau (i + offset)^-kappa``.
-    step : str, optional
-        Weights by another rule: ``"constant=X"``, ``"incremental"`` or ``"incremental=N"``.
-    smoothing : float, optional
-        Share of each topic that is spread evenly over all words, instead of ``topic_prior``; for ``"g-oem"``.
-    statistic : str, optional
-        What sampling keeps: ``"rb"``, ``"in-sweep"``, ``"counts"`` or ``"last"``; for ``"g-oem"``.
-    window : str, optional
-        Sweeps that sampling keeps: ``"quarter"``, ``"half"`` or ``"last"``.
-    topic_prior : float, optional
-        Tokens of every word that are added to each topic.
-    total_docs : int, optional
-        Documents in the whole corpus, for ``"vargibbs"``; ``fit`` counts them.
+    {knobs}
     passes : int, optional
         Passes over the documents in ``fit``.
     transform_sweeps : int
@@ -127,26 +95,6 @@ class HDP(TopicEstimator):
 
     _family: ClassVar[str] = "hdp"
     _settling: ClassVar[tuple[str, str]] = ("topics_used", "topics in use")
-    _knobs: ClassVar[tuple[str, ...]] = (
-        "initial_topics",
-        "max_topics",
-        "doc_concentration",
-        "top_concentration",
-        "min_remainder",
-        "pi",
-        "method",
-        "batch",
-        "sweeps",
-        "kappa",
-        "offset",
-        "tau",
-        "step",
-        "smoothing",
-        "statistic",
-        "window",
-        "topic_prior",
-        "total_docs",
-    )
 
     def __init__(
         self,

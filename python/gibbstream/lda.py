@@ -20,45 +20,7 @@ class LDA(TopicEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of topics.
-    method : str
-        How to learn; ``gibbstream.METHODS`` lists the names.
-    paper : bool
-        The settings of the paper for everything that is not asked for otherwise.
-    batch : int or str
-        Documents in a minibatch. ``"100..1000"`` starts with 100, and goes on with a twentieth of the documents seen
-        until there are 1,000: as good, and large minibatches keep many threads busy.
-    sweeps : int, optional
-        Sweeps or iterations over each document. Here and below ``None`` means what is usual for the method.
-    kappa, offset, tau : float, optional
-        Minibatch number i weighs ``tau (i + offset)^-kappa``.
-    step : str, optional
-        Weights by another rule: ``"constant=X"``, ``"incremental"``, ``"incremental=N"`` or
-        ``"decay=START,DELAY,EXPONENT"``.
-    alpha : str, optional
-        How alpha is found: ``"fixed-point"``, ``"newton"``, ``"gradient"``, ``"gamma"``, ``"fixed"`` or ``"fixed=X"``.
-    averaging : str, optional
-        Parameters to report: ``"none"`` (the last ones), ``"uniform"`` (their mean), ``"tail=N"``, or ``"frequencies"``
-        (the last topics, with the word frequencies of all documents).
-    boost : bool, optional
-        Move the topics after every sweep of a minibatch.
-    smoothing : float, optional
-        Share of each topic that is spread evenly over all words.
-    local : str, optional
-        Inference inside documents: ``"gibbs"``, ``"mean-field"`` or ``"mh"``.
-    global_ : str, optional
-        Topics from statistics: ``"ml"``, ``"bayes"`` or ``"langevin"``.
-    statistic : str, optional
-        What sampling keeps: ``"rb"``, ``"in-sweep"``, ``"counts"`` or ``"last"``.
-    window : str, optional
-        Sweeps that sampling keeps: ``"quarter"``, ``"half"`` or ``"last"``.
-    start : str, optional
-        Topics to start from: ``"gamma"`` or ``"nearly-uniform"``.
-    topic_prior : float, optional
-        Parameter of the Dirichlet prior of the topics.
-    total_docs : int, optional
-        Documents in the whole corpus, for Bayesian methods; ``fit`` counts them.
+    {knobs}
     passes : int, optional
         Passes over the documents in ``fit``: 1, or 20 for methods that take the corpus as a whole.
     transform_sweeps : int
@@ -120,28 +82,6 @@ class LDA(TopicEstimator):
 
     _family: ClassVar[str] = "lda"
     _settling: ClassVar[tuple[str, str]] = ("alpha_sum", "sum of alpha")
-    _knobs: ClassVar[tuple[str, ...]] = (
-        "n_components",
-        "method",
-        "paper",
-        "batch",
-        "sweeps",
-        "kappa",
-        "offset",
-        "tau",
-        "step",
-        "alpha",
-        "averaging",
-        "boost",
-        "smoothing",
-        "local",
-        "global_",
-        "statistic",
-        "window",
-        "start",
-        "topic_prior",
-        "total_docs",
-    )
 
     def __init__(
         self,

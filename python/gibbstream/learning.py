@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from gibbstream._core import Corpus, Model, usual_passes
+from gibbstream._core import Corpus, Model, knobs_of, usual_passes
 from gibbstream.matrix import row_count, source
 from gibbstream.text import TextCorpus
 from gibbstream.watch import Callback, MinibatchRecord, Watch, settled
@@ -23,10 +25,21 @@ if TYPE_CHECKING:
     from gibbstream._core import Source
 
 
+def described(name: str, kind: str, text: str, default: str | None, *, required: bool) -> str:
+    """The entry of a parameter in the documentation of an estimator."""
+    sentences = [part if part.endswith(".") else f"{part}." for part in text.split("\n")]
+    if default is not None and not required:
+        sentences.append(f"Default: {default} for ``g-oem``.")
+    optional = "" if required else ", optional"
+    lines = textwrap.wrap(" ".join(sentences), 110, break_on_hyphens=False)
+    return f"    {name} : {kind}{optional}\n" + "".join(f"        {line}\n" for line in lines)
+
+
 class Learner(BaseEstimator):
     """The part of an estimator that learns.
 
-    A model adds its parameters (as a constructor), and says in ``_knobs`` which of them decide what is learnt.
+    A model adds its parameters (as a constructor). Those that decide what is learnt are described by the table of the
+    compiled part, which documents them where ``{knobs}`` stands.
     """
 
     # Names of parameters that go to the compiled part as they are.
@@ -46,6 +59,16 @@ class Learner(BaseEstimator):
 
     _model: Model
     n_features_in_: int
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "_family" in vars(cls):
+            table = {knob[0]: knob for knob in knobs_of(cls._family)}
+            parameters = inspect.signature(cls.__init__).parameters
+            cls._knobs = tuple(name for name in parameters if name in table and name != "random_state")
+            if cls.__doc__:
+                texts = (described(*table[name], required=parameters[name].default is not None) for name in cls._knobs)
+                cls.__doc__ = cls.__doc__.replace("    {knobs}\n", "".join(texts))
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from all documents, from the beginning.
@@ -113,7 +136,7 @@ class Learner(BaseEstimator):
             return 1
         passes = usual_passes(self._family, self.method) if self.passes is None else self.passes
         if passes < 1:
-            raise ValueError("--passes: 0 passes would learn nothing; use at least 1")
+            raise ValueError("passes: 0 passes would learn nothing; use at least 1")
         if passes > 1 and stream:
             raise ValueError("passes: an iterator can be read once only; give a matrix, or leave passes out")
         return passes
@@ -201,7 +224,10 @@ class Learner(BaseEstimator):
         )
 
     def _parameters(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in self._knobs} | {"model": self._family, "seed": self.seed_}
+        return {name: getattr(self, name) for name in self._knobs} | {
+            "model": self._family,
+            "random_state": self.seed_,
+        }
 
     def _draw_seed(self) -> int:
         state = self.random_state

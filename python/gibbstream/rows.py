@@ -168,30 +168,12 @@ class Mixture(ClusterMixin, DensityMixin, RowEstimator):  # type: ignore[misc]
         return self._array("weights")
 
 
-_COMMON = ("n_components", "method", "batch", "kappa", "offset", "tau", "step", "averaging")
-
-
 class GaussianMixture(Mixture):
     """A mixture of Gaussian distributions, learnt online.
 
     Parameters
     ----------
-    n_components : int
-        Number of components.
-    covariance : str
-        ``"full"`` or ``"diagonal"``.
-    floor : float, optional
-        Smallest variance in any direction.
-    method : str
-        ``"g-oem"``: online EM.
-    batch : int or str
-        Rows in a minibatch; ``"100..1000"`` lets them grow.
-    kappa, offset, tau : float, optional
-        Minibatch number i weighs ``tau (i + offset)^-kappa``.
-    step : str, optional
-        Weights by another rule: ``"constant=X"``, ``"incremental"`` or ``"incremental=N"``.
-    averaging : str, optional
-        Parameters to report: ``"none"`` (the last ones), ``"uniform"`` (their mean) or ``"tail=N"``.
+    {knobs}
     passes : int, optional
         Passes over the rows in ``fit``.
     random_state : int, RandomState or None
@@ -214,7 +196,6 @@ class GaussianMixture(Mixture):
     """
 
     _family: ClassVar[str] = "gaussian-mixture"
-    _knobs: ClassVar[tuple[str, ...]] = (*_COMMON, "covariance", "floor")
 
     def __init__(
         self,
@@ -267,7 +248,6 @@ class GaussianMixture(Mixture):
 
 class _CountMixture(Mixture):
     _counts: ClassVar[bool] = True
-    _knobs: ClassVar[tuple[str, ...]] = (*_COMMON, "floor")
 
     def __init__(
         self,
@@ -306,7 +286,11 @@ class _CountMixture(Mixture):
 class PoissonMixture(_CountMixture):
     """A mixture of independent Poisson counts, learnt online.
 
-    Parameters are those of :class:`GaussianMixture`, without ``covariance``; ``floor`` is the smallest rate.
+    Parameters
+    ----------
+    {knobs}
+    passes, random_state, n_jobs, verbose, callback
+        As in :class:`GaussianMixture`.
 
     Attributes
     ----------
@@ -327,7 +311,11 @@ class PoissonMixture(_CountMixture):
 class BernoulliMixture(_CountMixture):
     """A mixture of independent answers, each 0 or 1, learnt online.
 
-    Parameters are those of :class:`GaussianMixture`, without ``covariance``; ``floor`` is the smallest probability.
+    Parameters
+    ----------
+    {knobs}
+    passes, random_state, n_jobs, verbose, callback
+        As in :class:`GaussianMixture`.
 
     Attributes
     ----------
@@ -348,8 +336,11 @@ class BernoulliMixture(_CountMixture):
 class MultinomialMixture(Mixture):
     """A mixture of multinomial distributions of counts, learnt online.
 
-    Parameters are those of :class:`GaussianMixture`, without ``covariance`` and ``floor``, and with ``smoothing``: the
-    share of each component that is spread evenly over all columns.
+    Parameters
+    ----------
+    {knobs}
+    passes, random_state, n_jobs, verbose, callback
+        As in :class:`GaussianMixture`.
 
     Attributes
     ----------
@@ -361,7 +352,6 @@ class MultinomialMixture(Mixture):
 
     _family: ClassVar[str] = "multinomial-mixture"
     _counts: ClassVar[bool] = True
-    _knobs: ClassVar[tuple[str, ...]] = (*_COMMON, "smoothing")
 
     def __init__(
         self,
@@ -405,22 +395,11 @@ class MultinomialMixture(Mixture):
 class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator):  # type: ignore[misc]
     """Independent components with heavy tails, mixed and heard through noise, learnt online by Gibbs sampling.
 
-    Parameters are those of :class:`GaussianMixture`, without ``covariance``, and:
-
     Parameters
     ----------
-    sources : str
-        Law of the sources: ``"laplace"``, ``"student"`` (degrees of freedom learnt), ``"student=NU"`` or ``"gaussian"``.
-    noise : str
-        ``"isotropic"`` or ``"diagonal"``.
-    learn_scale : bool
-        Whether the scale of the sources is learnt and handed over to the mixing matrix.
-    sweeps : int, optional
-        Sweeps over each row.
-    window : str, optional
-        Sweeps that are kept: ``"quarter"``, ``"half"`` or ``"last"``.
-    boost : bool, optional
-        Refresh the parameters after every sweep of a minibatch.
+    {knobs}
+    passes, random_state, n_jobs, verbose, callback
+        As in :class:`GaussianMixture`.
     transform_sweeps : int
         Sweeps over each row in ``transform``, of which the second half is kept.
     particles : int
@@ -437,16 +416,6 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator):  # t
     """
 
     _family: ClassVar[str] = "ica"
-    _knobs: ClassVar[tuple[str, ...]] = (
-        *_COMMON,
-        "floor",
-        "sources",
-        "noise",
-        "learn_scale",
-        "sweeps",
-        "window",
-        "boost",
-    )
 
     def __init__(
         self,
@@ -454,7 +423,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator):  # t
         *,
         sources: str = "laplace",
         noise: str = "isotropic",
-        learn_scale: bool = True,
+        source_scale: str = "learnt",
         floor: float | None = None,
         method: str = "g-oem",
         batch: int | str = 100,
@@ -477,7 +446,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator):  # t
         self.n_components = n_components
         self.sources = sources
         self.noise = noise
-        self.learn_scale = learn_scale
+        self.source_scale = source_scale
         self.floor = floor
         self.method = method
         self.batch = batch

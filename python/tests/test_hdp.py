@@ -154,13 +154,12 @@ def test_every_knob_changes_what_is_learnt(knob, many, tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"initial_topics": 0}, ValueError, "topics: 0 is not a number of topics"),
+        ({"initial_topics": 0}, ValueError, "initial_topics: 0 is not a number of topics"),
         ({"initial_topics": "two"}, TypeError, "initial_topics: 'two' is not a whole number from 0 on"),
-        ({"max_topics": 1}, ValueError, "max-topics: 1 is less than the 2 topics of the start; allow more topics"),
-        ({"doc_concentration": 0}, ValueError, "doc-concentration: 0 is not a number from 0.000001"),
-        ({"top_concentration": -1}, ValueError, "top-concentration: -1 is not a number from 0.000001"),
-        ({"top_concentration": None}, TypeError, "top_concentration: is missing; give a number"),
-        ({"min_remainder": 1.0}, ValueError, r"min-remainder: 1 is not a share in \[0, 1\)"),
+        ({"max_topics": 1}, ValueError, "max_topics: 1 is less than the 2 topics of the start; allow more topics"),
+        ({"doc_concentration": 0}, ValueError, "doc_concentration: 0 is not a number from 0.000001"),
+        ({"top_concentration": -1}, ValueError, "top_concentration: -1 is not a number from 0.000001"),
+        ({"min_remainder": 1.0}, ValueError, r"min_remainder: 1 is not a share in \[0, 1\)"),
         ({"pi": "free"}, ValueError, "pi: there is no `free`; use one of constrained, literal"),
         (
             {"method": "olda"},
@@ -168,8 +167,8 @@ def test_every_knob_changes_what_is_learnt(knob, many, tmp_path):
             "open number of topics have no method called 'olda'; choose one of g-oem, varg",
         ),
         ({"batch": 0}, ValueError, "batch: a minibatch has at least one document"),
-        ({"passes": 0}, ValueError, "--passes: 0 passes would learn nothing"),
-        ({"method": "vargibbs", "smoothing": 0.1}, ValueError, "--smoothing: the prior of this method already"),
+        ({"passes": 0}, ValueError, "passes: 0 passes would learn nothing"),
+        ({"method": "vargibbs", "smoothing": 0.1}, ValueError, "smoothing: the prior of this method already"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters, error, message, many):
@@ -180,13 +179,13 @@ def test_parameters_that_make_no_sense_are_refused(parameters, error, message, m
 def test_settings_may_change_between_minibatches(many):
     hdp = HDP(batch=50, random_state=0).partial_fit(many[:300])
     hdp.set_params(top_concentration=1.0, sweeps=5).partial_fit(many[300:600])
-    with pytest.raises(ValueError, match="--initial-topics: the model began with 2 topics, not 3"):
+    with pytest.raises(ValueError, match="initial_topics: the model began with 2 topics, not 3"):
         hdp.set_params(initial_topics=3).partial_fit(many[:100])
     # Fewer topics than there are may be allowed: then none is born.
     created = hdp.topics_created_
     hdp.set_params(initial_topics=2, max_topics=2).partial_fit(many[600:900])
     assert hdp.topics_created_ == created
-    with pytest.raises(ValueError, match="total-docs: this method weighs its prior against the size"):
+    with pytest.raises(ValueError, match="total_docs: this method weighs its prior against the size"):
         HDP(method="vargibbs").partial_fit(many)
 
 

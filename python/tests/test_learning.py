@@ -105,7 +105,7 @@ def test_every_knob_changes_what_is_learnt(knob, counts):
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"n_components": 0}, ValueError, "topics: 0 is not a number of topics; choose a number from 1 to 1000000"),
+        ({"n_components": 0}, ValueError, "n_components: 0 is not a number of topics; choose a number from 1 to 1000000"),
         ({"batch": "9..2"}, ValueError, "batch: 9..2 does not grow; put the smaller number first"),
         ({"batch": "ten"}, ValueError, 'batch: "ten" is not a size; give a number of documents such as 100, or'),
         ({"batch": 1.5}, TypeError, "batch: 1.5 is not a whole number from 0 on, or a text such as '100..1000'"),
@@ -115,11 +115,11 @@ def test_every_knob_changes_what_is_learnt(knob, counts):
         ({"sweeps": 0}, ValueError, "sweeps: 0 sweeps estimate nothing"),
         ({"kappa": 2.0}, ValueError, r"kappa: 2 is not in \[0, 1\]"),
         ({"kappa": "fast"}, TypeError, "kappa: 'fast' is not a number"),
-        ({"local": "vb"}, ValueError, "--local: there is no `vb`; use one of gibbs, mean-field, mh"),
+        ({"local": "vb"}, ValueError, "local: there is no `vb`; use one of gibbs, mean-field, mh"),
         ({"alpha": "auto"}, ValueError, "alpha: there is no such rule; use fixed-point"),
-        ({"passes": 0}, ValueError, "--passes: 0 passes would learn nothing; use at least 1"),
+        ({"passes": 0}, ValueError, "passes: 0 passes would learn nothing; use at least 1"),
         ({"random_state": -1}, ValueError, "random_state: -1 is not a seed"),
-        ({"smoothing": 0.1, "method": "olda"}, ValueError, "--smoothing: the prior of this method already"),
+        ({"smoothing": 0.1, "method": "olda"}, ValueError, "smoothing: the prior of this method already"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters, error, message, counts):
@@ -128,7 +128,7 @@ def test_parameters_that_make_no_sense_are_refused(parameters, error, message, c
 
 
 def test_bayesian_streams_need_the_size_of_the_corpus(counts):
-    with pytest.raises(ValueError, match="total-docs: this method weighs its prior against the size"):
+    with pytest.raises(ValueError, match="total_docs: this method weighs its prior against the size"):
         LDA(method="olda").partial_fit(counts)
     LDA(method="olda", total_docs=10_000).partial_fit(counts)
     LDA(method="svb").partial_fit(counts)
@@ -138,9 +138,9 @@ def test_settings_may_change_between_minibatches(counts):
     lda = LDA(3, batch=50, random_state=0).partial_fit(counts[:300])
     lda.set_params(sweeps=5, batch=25).partial_fit(counts[300:])
     assert lda.n_updates_ == 6 + 12
-    with pytest.raises(ValueError, match="--topics: the model has 3 topics, not 4"):
+    with pytest.raises(ValueError, match="n_components: the model has 3 topics, not 4"):
         lda.set_params(n_components=4).partial_fit(counts)
-    with pytest.raises(ValueError, match="--averaging: a mean of parameters must be kept from the first update on"):
+    with pytest.raises(ValueError, match="averaging: a mean of parameters must be kept from the first update on"):
         lda.set_params(n_components=3, averaging="uniform").partial_fit(counts)
 
 

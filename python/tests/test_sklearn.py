@@ -1,5 +1,7 @@
 """The manners of scikit-learn."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,17 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gibbstream import HDP, LDA, NotLearntError
+from gibbstream import (
+    HDP,
+    ICA,
+    LDA,
+    BernoulliMixture,
+    GaussianMixture,
+    MultinomialMixture,
+    NotLearntError,
+    PoissonMixture,
+)
+from gibbstream._core import knobs_of
 
 
 @parametrize_with_checks([LDA(), HDP()])
@@ -96,3 +108,17 @@ def test_components_are_expected_counts(counts):
     assert lda.components_ is not before
     assert lda.alpha_.shape == (4,)
     assert lda.topics_used_ == 4
+
+
+@pytest.mark.parametrize("kind", [LDA, HDP, ICA, GaussianMixture, PoissonMixture, MultinomialMixture, BernoulliMixture])
+def test_parameters_are_those_of_the_table(kind):
+    table = {name: default for name, _, _, default in knobs_of(kind._family)}
+    parameters = inspect.signature(kind).parameters
+    assert set(table) <= set(parameters)
+    assert set(kind._knobs) == set(table) - {"random_state"}
+    for name in kind._knobs:
+        assert f"\n    {name} : " in kind.__doc__
+        default = parameters[name].default
+        if default is not None and name not in ("n_components", "paper"):
+            assert type(default)(table[name]) == default, name
+    assert "{knobs}" not in kind.__doc__

@@ -87,9 +87,9 @@ def test_what_is_no_text_is_refused(texts, error, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"stop_words": "klingon"}, "--stop-words: `klingon` is neither"),
-        ({"ngrams": 9}, "--ngrams: 9 is not between 1 and 5"),
-        ({"max_df": 0.0}, "--max-df: 0 is not a share of the documents"),
+        ({"stop_words": "klingon"}, "stop_words: `klingon` is neither"),
+        ({"ngrams": 9}, "ngrams: 9 is not between 1 and 5"),
+        ({"max_df": 0.0}, "max_df: 0 is not a share of the documents"),
         ({"min_df": 9}, "none of the 7 distinct words of 4 documents is left"),
         ({"vocabulary": ["a", "a"]}, "is the same as word 1"),
     ],

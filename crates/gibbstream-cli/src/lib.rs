@@ -18,7 +18,7 @@ mod output;
 
 mod progress;
 
-pub use args::method::MethodArgs;
+pub use args::knobs::KnobArgs;
 pub use args::{General, GeneralArgs, Refusal};
 pub use interrupt::Interrupt;
 pub use output::{Output, STRONG, count};

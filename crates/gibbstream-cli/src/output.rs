@@ -111,11 +111,12 @@ pub fn print_error(error: &anyhow::Error) {
         if !text.is_empty() {
             text.push_str(": ");
         }
-        text.push_str(&part.to_string());
         // The texts of the library already tell their causes.
-        if part.is::<gibbstream::Error>() {
+        if let Some(error) = part.downcast_ref::<gibbstream::Error>() {
+            text.push_str(&error.spelled(crate::args::spelling));
             break;
         }
+        text.push_str(&part.to_string());
     }
     let _ = writeln!(anstream::stderr(), "{BAD}error:{BAD:#} {text}");
 }

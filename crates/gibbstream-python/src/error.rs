@@ -1,6 +1,7 @@
-//! Errors of the library as the exceptions that Python users expect, with the same text as in the program.
+//! Errors of the library as the exceptions that Python users expect, in the words of parameters.
 
 use gibbstream::Error;
+use gibbstream::learn::knobs::Knob;
 use pyo3::PyErr;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyFloatingPointError, PyIsADirectoryError, PyOSError, PyPermissionError,
@@ -10,9 +11,14 @@ use pyo3::prelude::*;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// What a setting is called in Python.
+pub fn spelling(name: &str) -> Option<String> {
+    Some(Knob::named(name).map_or_else(|| name.replace('-', "_"), Knob::python))
+}
+
 /// The exception for an error.
 pub fn exception(error: &Error) -> PyErr {
-    let text = error.to_string();
+    let text = error.spelled(spelling);
     match error {
         Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => PyFileNotFoundError::new_err(text),

@@ -41,7 +41,7 @@ mod core {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::settings::{method_names, usual_passes};
+    use super::settings::{knobs_of, method_names, usual_passes};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

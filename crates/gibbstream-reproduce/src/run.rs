@@ -21,7 +21,7 @@ use gibbstream::model::view::TopicView;
 use gibbstream::random::Seed;
 use gibbstream::summary::{TopicSummary, shares, summarise};
 use gibbstream::trainer::Trainer;
-use gibbstream_cli::{Interrupt, MethodArgs};
+use gibbstream_cli::{Interrupt, KnobArgs};
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 use std::time::Instant;
@@ -96,14 +96,14 @@ pub fn run_all(
 /// The method that a cell names, for a corpus of so many documents.
 pub fn method_of(cell: &Cell) -> gibbstream::Result<Method> {
     let text = cell.method.strip_prefix("hdp ").unwrap_or(&cell.method);
-    let command = MethodArgs::augment_args(clap::Command::new("method").no_binary_name(true));
+    let command = KnobArgs::augment_args(clap::Command::new("method").no_binary_name(true));
     let wrong =
         |error: clap::Error| gibbstream::Error::setting("method", error.to_string(), "correct the table");
-    let words = ["--paper", "--method"].into_iter().chain(text.split_whitespace());
+    let base = if cell.is_open() { ["--model", "hdp"].as_slice() } else { &["--topics", "1", "--paper"] };
+    let words = base.iter().copied().chain(["--method"]).chain(text.split_whitespace());
     let matches = command.try_get_matches_from(words).map_err(wrong)?;
-    let args = MethodArgs::from_arg_matches(&matches).map_err(wrong)?;
-    let method = if cell.is_open() { args.method_for_hdp() } else { args.method() };
-    Ok(method?.with_population(cell.documents as f64))
+    let settings = KnobArgs::from_arg_matches(&matches).map_err(wrong)?.settings(None)?;
+    Ok(settings.method.with_population(cell.documents as f64))
 }
 
 /// A cell at work.

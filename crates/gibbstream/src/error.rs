@@ -1,4 +1,7 @@
 //! What can go wrong, in words that say what happened, where, why, and what to do about it.
+//!
+//! Texts name settings in braces, `{total-docs}`: the program shows them as flags ([`Error::spelled`]), the Python package
+//! as parameters, and [`Display`](std::fmt::Display) between backticks.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +23,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A corpus does not have the form it should have.
-    #[error("{place}: {problem}; {advice}")]
+    #[error("{place}: {}; {}", quoted(problem), quoted(advice))]
     Corpus {
         /// File and line.
         place: Place,
@@ -33,7 +36,7 @@ pub enum Error {
         record: Option<&'static str>,
     },
     /// A model file is damaged, of another kind, or of another version.
-    #[error("{path}: not a usable model file: {problem}; {advice}", path = path.display())]
+    #[error("{}: not a usable model file: {}; {}", path.display(), quoted(problem), quoted(advice))]
     ModelFile {
         /// The file.
         path: PathBuf,
@@ -43,9 +46,9 @@ pub enum Error {
         advice: String,
     },
     /// A setting, or a combination of settings, that makes no sense.
-    #[error("{setting}: {problem}; {advice}")]
+    #[error("{setting}: {}; {}", quoted(problem), quoted(advice))]
     Setting {
-        /// Name of the setting as the user wrote it.
+        /// Name of the setting, with dashes between words.
         setting: String,
         /// Why it is refused.
         problem: String,
@@ -75,7 +78,7 @@ impl Error {
         Self::Corpus { place, problem: problem.into(), advice: advice.into(), record: None }
     }
 
-    /// An [`Error::Corpus`] about one record, which `--skip-bad` passes over and counts under `kind`.
+    /// An [`Error::Corpus`] about one record, which can be passed over and counts under `kind`.
     pub fn bad_record(
         place: Place,
         kind: &'static str,
@@ -102,6 +105,46 @@ impl Error {
     ) -> Self {
         Self::Setting { setting: setting.into(), problem: problem.into(), advice: advice.into() }
     }
+
+    /// The text with settings spelled as flags or parameters; `spelling` is not asked for more than their names.
+    pub fn spelled(&self, spelling: impl Fn(&str) -> Option<String>) -> String {
+        let text = match self {
+            Self::Io { .. } | Self::NotFinite { .. } => return self.to_string(),
+            Self::Corpus { place, problem, advice, .. } => format!("{place}: {problem}; {advice}"),
+            Self::ModelFile { path, problem, advice } => {
+                format!("{}: not a usable model file: {problem}; {advice}", path.display())
+            }
+            Self::Setting { setting, problem, advice } => {
+                let setting = spelling(setting).unwrap_or_else(|| setting.clone());
+                format!("{setting}: {problem}; {advice}")
+            }
+        };
+        spelled(&text, spelling)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    spelled(text, |name| Some(format!("`{name}`")))
+}
+
+/// The text with every `{name}` that `spelling` knows replaced.
+pub fn spelled(text: &str, spelling: impl Fn(&str) -> Option<String>) -> String {
+    let mut done = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let is_name =
+            |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        let name = after.split_once('}').map(|(name, _)| name).filter(is_name);
+        done += before;
+        if let Some((name, spelt)) = name.and_then(|name| Some((name, spelling(name)?))) {
+            done += &spelt;
+            rest = &after[name.len() + 1..];
+        } else {
+            done.push('{');
+            rest = after;
+        }
+    }
+    done + rest
 }
 
 /// A place in an input: the file, and the line where there is one.
@@ -129,5 +172,20 @@ impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.file.display())?;
         self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_spelled_as_the_reader_knows_them() {
+        let error = Error::setting("topics", "{\"a\": 1} has no {x}", "use {total-docs} or {model} hdp");
+        assert_eq!(error.to_string(), "topics: {\"a\": 1} has no `x`; use `total-docs` or `model` hdp");
+        let flag = |name: &str| (name != "x").then(|| format!("--{name}"));
+        assert_eq!(error.spelled(flag), "--topics: {\"a\": 1} has no {x}; use --total-docs or --model hdp");
+        assert_eq!(spelled("{", flag), "{");
+        assert_eq!(spelled("a } {} {-}", |_| Some("b".into())), "a } {} b");
     }
 }

@@ -35,8 +35,6 @@ pub mod averaging;
 
 pub mod method;
 
-pub mod method_changes;
-
 pub mod online;
 
 pub mod learn;

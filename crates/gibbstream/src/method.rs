@@ -304,24 +304,32 @@ impl Method {
     /// The same method for a corpus of so many documents; methods that do not ask stay as they are.
     #[must_use]
     pub fn with_population(mut self, documents: f64) -> Self {
-        match &mut self.global {
-            TopicRule::Bayes { population, .. } | TopicRule::Langevin { population, .. }
-                if *population == Population::Corpus =>
-            {
-                *population = Population::Documents(documents);
-            }
-            _ => {}
+        if let Some(population) =
+            self.population_mut().filter(|population| **population == Population::Corpus)
+        {
+            *population = Population::Documents(documents);
         }
         self
     }
 
+    /// The size of the corpus, in methods that depend on it.
+    pub(crate) fn population_mut(&mut self) -> Option<&mut Population> {
+        match &mut self.global {
+            TopicRule::Bayes { population, .. } | TopicRule::Langevin { population, .. } => {
+                Some(population).filter(|population| **population != Population::Seen)
+            }
+            TopicRule::MaximumLikelihood(_) => None,
+        }
+    }
+
+    /// Whether it depends on the size of the corpus.
+    pub fn depends_on_population(mut self) -> bool {
+        self.population_mut().is_some()
+    }
+
     /// Whether the size of the corpus must still be given.
-    pub fn needs_population(&self) -> bool {
-        matches!(
-            self.global,
-            TopicRule::Bayes { population: Population::Corpus, .. }
-                | TopicRule::Langevin { population: Population::Corpus, .. }
-        )
+    pub fn needs_population(mut self) -> bool {
+        self.population_mut().is_some_and(|population| *population == Population::Corpus)
     }
 
     /// Passes over the input, if nothing else is asked for.
@@ -359,7 +367,7 @@ impl Method {
                 return refuse(
                     "global",
                     "a posterior of topics belongs to method vargibbs",
-                    "use --method vargibbs",
+                    "use {method} vargibbs",
                 );
             }
             _ => {
@@ -379,7 +387,7 @@ impl Method {
         }
         if self.alpha != Self::HDP_G_OEM.alpha {
             let problem = "alpha is the concentration times the weights of topics";
-            return refuse("alpha", problem, "use --doc-concentration");
+            return refuse("alpha", problem, "use {doc-concentration}");
         }
         if self.start != Start::Gamma {
             return refuse("start", "the first topics have random words", "leave it out");
@@ -391,7 +399,7 @@ impl Method {
     pub fn validate(&self) -> Result<()> {
         if matches!(self.local, Local::PredictiveGibbs { .. }) {
             let problem = "sampling that counts a document's own tokens is for an open number of topics";
-            return Err(Error::setting("local", problem, "use --model hdp"));
+            return Err(Error::setting("local", problem, "use {model} hdp"));
         }
         self.validate_values()
     }
@@ -412,7 +420,7 @@ impl Method {
             return refuse(
                 "averaging",
                 "the frequencies of words are exchanged in topics that follow from counts alone",
-                "use --averaging none, or --global ml",
+                "use {averaging} none, or {global} ml",
             );
         }
         if langevin && self.boost {
@@ -433,7 +441,7 @@ impl Method {
             return refuse(
                 "alpha",
                 "Langevin moves keep no running mean that alpha could be learnt from",
-                "use --alpha fixed",
+                "use {alpha} fixed",
             );
         }
         if matches!(self.local, Local::MetropolisHastings { statistic: Statistic::InSweep, .. }) {
@@ -455,7 +463,7 @@ impl Method {
                 return refuse(
                     "local",
                     "collapsed Gibbs sampling of minibatches would forget one for the next",
-                    "use method batch-gibbs as it is, or --local gibbs",
+                    "use method batch-gibbs as it is, or {local} gibbs",
                 );
             }
             if !matches!(self.global, TopicRule::MaximumLikelihood(Smoothing::PseudoCount(_))) {

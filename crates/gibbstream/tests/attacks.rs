@@ -73,7 +73,7 @@ fn files_are_refused_for_what_is_wrong_with_them() {
         ("lone_surrogate.jsonl", "is not valid JSON"),
         ("no_columns.csv", "has no column `text`"),
         ("huge_header_docword.txt", "words, but the header of"),
-        ("huge_sizes.mtx", "has 18446744073709551615 words, but --vocab names 3"),
+        ("huge_sizes.mtx", "has 18446744073709551615 words, but `vocab` names 3"),
         ("no_sizes.mtx", "the header ends before the sizes"),
         ("promise.ldac", "the line promises 18446744073709551615 pairs and has 1"),
         ("largest_count.ldac", "has more than 16777216 tokens"),

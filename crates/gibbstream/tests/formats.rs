@@ -263,7 +263,7 @@ fn parquet_columns_of_text_tokens_and_ids() {
     assert_eq!(
         refused(Inputs { text_field: "body".into(), ..inputs(&path) }),
         "DIR/a.parquet: has no column `body` (columns: `id`, `text`, `tokens`, `ids`, `counts`); \
-         name the column that holds the text with --text-field"
+         name the column that holds the text with `text-field`"
     );
     assert_eq!(
         refused(Inputs { text_field: "tokens".into(), ..inputs(&path) }),
@@ -272,7 +272,7 @@ fn parquet_columns_of_text_tokens_and_ids() {
     let few = write(folder.path(), "few.txt", "cat\ndog\n");
     assert_eq!(
         refused(Inputs { text_field: "ids".into(), vocabulary_file: Some(few), ..inputs(&path) }),
-        "DIR/a.parquet: row 1: word id 2, but there are only 2 words; check the words given with --vocab"
+        "DIR/a.parquet: row 1: word id 2, but there are only 2 words; check the words given with `vocab`"
     );
     let bytes = std::fs::read(&path).unwrap();
     let cut = write(folder.path(), "a.parquet", &bytes[..bytes.len() - 9]);

@@ -72,7 +72,7 @@ fn find<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
 }
 
 /// Names under which a flag can be set in the file.
-fn names(arg: &Arg) -> impl Iterator<Item = &str> {
+pub fn names(arg: &Arg) -> impl Iterator<Item = &str> {
     let is_setting = arg.get_id() != "config";
     arg.get_long_and_visible_aliases().unwrap_or_default().into_iter().filter(move |_| is_setting)
 }

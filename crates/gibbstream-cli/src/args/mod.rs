@@ -6,13 +6,9 @@ mod config;
 
 pub mod checkpoint;
 
-pub mod hdp;
-
 pub mod input;
 
-pub mod method;
-
-pub mod rows;
+pub mod knobs;
 
 pub mod train;
 
@@ -88,9 +84,9 @@ pub struct GeneralArgs {
     /// How progress is shown on standard error: a bar if it is a terminal, JSON lines, or not at all
     #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
     progress: ProgressChoice,
-    /// Seed of all random numbers
-    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    /// Seed of all random numbers [default: 0]
+    #[arg(long, global = true, value_name = "N")]
+    seed: Option<u64>,
     /// Threads to compute with; never changes a result [default: all cores]
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
@@ -133,7 +129,7 @@ impl GeneralArgs {
             quiet: self.quiet,
             verbose: self.verbose,
             progress: if self.no_progress { ProgressChoice::None } else { self.progress },
-            seed: Seed(self.seed),
+            seed: Seed(self.seed.unwrap_or(0)),
             threads: self.threads.unwrap_or(cores),
         })
     }
@@ -200,6 +196,15 @@ fn with_variable(arg: clap::Arg) -> clap::Arg {
     arg.hide_env_values(true)
 }
 
+/// The flag of that name, if the command at hand has one: how errors of the library speak of settings.
+pub fn spelling(name: &str) -> Option<String> {
+    let command = command();
+    let at_hand = std::env::args().find_map(|word| command.find_subcommand(word));
+    let commands = [Some(&command), at_hand].into_iter().flatten();
+    let mut flags = commands.flat_map(clap::Command::get_arguments).flat_map(config::names);
+    flags.any(|flag| flag == name).then(|| format!("--{name}"))
+}
+
 /// The environment variable of a flag: `GIBBSTREAM_MAX_DF` for `--max-df`.
 fn variable(flag: &str) -> String {
     format!("GIBBSTREAM_{}", flag.to_uppercase().replace('-', "_"))
@@ -222,8 +227,72 @@ fn config_file(words: &[OsString]) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use gibbstream::learn::knobs::{KNOBS, Kind, Knob};
+
     #[test]
     fn the_command_line_is_consistent() {
-        super::command().debug_assert();
+        command().debug_assert();
+    }
+
+    /// A value that is not the usual one.
+    fn value(knob: &Knob) -> &'static str {
+        match knob.kind {
+            Kind::Choice(names) => names[1],
+            Kind::Whole => "7",
+            Kind::Number => "0.25",
+            Kind::Switch => "true",
+            Kind::Batch => "10..20",
+            Kind::Method => "sgs",
+            Kind::Rule(check) => {
+                let rules = ["incremental", "newton", "uniform", "student=4"];
+                rules.into_iter().find(|rule| check(rule).is_ok()).unwrap()
+            }
+        }
+    }
+
+    fn given(command: clap::Command, words: &[String], name: &str) -> Option<String> {
+        let words =
+            ["gibbstream", "train", "corpus"].into_iter().map(str::to_owned).chain(words.iter().cloned());
+        let cli = Cli::from_arg_matches(&command.try_get_matches_from(words).unwrap()).unwrap();
+        let Command::Train(train) = cli.command else { panic!("another command") };
+        train.knobs.get(name).map(str::to_owned)
+    }
+
+    #[test]
+    fn every_knob_has_a_flag_a_variable_and_a_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("c.toml");
+        for knob in KNOBS {
+            let (name, value) = (knob.name, value(knob));
+            let flag = format!("--{name}");
+            let is_switch = matches!(knob.kind, Kind::Switch);
+            let words = if is_switch { vec![flag] } else { vec![flag, value.to_owned()] };
+            assert_eq!(given(command(), &words, name).as_deref(), Some(value), "{name}");
+            assert_eq!(given(command(), &[], name), None, "{name}");
+
+            let command = command();
+            let owner = if name == "seed" { &command } else { command.find_subcommand("train").unwrap() };
+            let arg = owner.get_arguments().find(|arg| arg.get_long() == Some(name)).expect(name);
+            assert_eq!(arg.get_env(), Some(variable(name).as_ref()), "{name}");
+
+            let text = if is_switch { value.to_owned() } else { format!("{value:?}") };
+            std::fs::write(&file, format!("{name} = {text}\n")).unwrap();
+            let command = config::apply(command, &file).unwrap();
+            assert_eq!(given(command, &[], name).as_deref(), Some(value), "{name}");
+        }
+    }
+
+    #[test]
+    fn help_shows_the_defaults_of_the_recommended_methods() {
+        let help = command().find_subcommand_mut("train").unwrap().render_help().to_string();
+        let plain = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        for knob in KNOBS.iter().filter(|knob| knob.name != "seed" && !matches!(knob.kind, Kind::Switch)) {
+            let start = plain.find(&format!("--{} ", knob.name)).expect(knob.name);
+            let text = &plain[start..(start + 400).min(plain.len())];
+            let Some(default) = knob.defaults() else { continue };
+            assert!(text.contains(&format!("[default: {default}]")), "{}: {text}", knob.name);
+        }
+        assert!(plain.contains("[default: 0.6; 0.7 for hdp; 0.5 for ica]"), "{plain}");
     }
 }

@@ -2,16 +2,12 @@
 
 use super::General;
 use super::checkpoint::CheckpointArgs;
-use super::hdp::HdpArgs;
 use super::input::{InputArgs, WordArgs};
-use super::method::MethodArgs;
-use super::rows::RowArgs;
+use super::knobs::KnobArgs;
 use crate::command::evaluate::tokenizer_of;
-use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
 use gibbstream::file::Model;
-use gibbstream::learn::{ModelKind, Settings};
-use gibbstream::model::hdp::HdpSettings;
+use gibbstream::learn::Settings;
 use gibbstream::{Error, Result};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -44,25 +40,6 @@ given with --vocab or come by --vocab-mode grow or hash=BITS.
 With --continue MODEL the topics of a model learn from further documents. Its settings stay as they are, except for
 flags that are given; what was changed is kept in the history of the model.";
 
-/// Flags that change how a model is learnt.
-const METHOD_FLAGS: [&str; 15] = [
-    "sweeps",
-    "kappa",
-    "offset",
-    "tau",
-    "step",
-    "alpha",
-    "averaging",
-    "boost",
-    "no-boost",
-    "smoothing",
-    "local",
-    "global",
-    "statistic",
-    "topic-prior",
-    "total-docs",
-];
-
 /// Flags that decide which words there are.
 const WORD_FLAGS: [&str; 9] = [
     "vocab",
@@ -76,28 +53,23 @@ const WORD_FLAGS: [&str; 9] = [
     "no-lowercase",
 ];
 
+/// Other flags of documents, which mean nothing for rows of numbers.
+const DOCUMENT_FLAGS: [&str; 3] = ["follow", "text-field", "transpose"];
+
 /// Learn topics from documents and write a model
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct TrainArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Kind of model: lda with a given number of topics, hdp that finds it; for rows of numbers (CSV with a header row,
-    /// Parquet, .npy) ica, gaussian-mixture, poisson-mixture, multinomial-mixture or bernoulli-mixture
-    #[arg(long, default_value = "lda", value_parser = ModelKind::NAMES, hide_possible_values = true)]
-    pub model: String,
-    /// Number of topics, components or sources, required for all but hdp
-    #[arg(long, value_name = "K", visible_alias = "components")]
-    pub topics: Option<usize>,
+    #[command(flatten)]
+    pub knobs: KnobArgs,
     /// File to write the model to; replaced in one go if it exists
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, short, value_name = "MODEL")]
     pub out: Option<PathBuf>,
     /// Model to go on from, with further documents
     #[arg(long = "continue", value_name = "MODEL")]
     pub continued: Option<PathBuf>,
-    /// Documents per minibatch; with A..B it starts with A, and goes on with a twentieth of those seen until it has B
-    #[arg(long, value_name = "N", default_value = "100")]
-    pub batch: BatchSize,
     /// Passes over the input [default: 1, or 20 for methods that take the corpus as a whole]
     #[arg(long, value_name = "N")]
     pub passes: Option<u64>,
@@ -119,12 +91,6 @@ pub struct TrainArgs {
     /// Say what would be done and how much memory it takes, without learning
     #[arg(long)]
     pub dry_run: bool,
-    #[command(flatten)]
-    pub method: MethodArgs,
-    #[command(flatten)]
-    pub rows: RowArgs,
-    #[command(flatten)]
-    hdp: HdpArgs,
     #[command(flatten)]
     words: WordArgs,
     #[command(flatten)]
@@ -168,24 +134,16 @@ impl Plan {
 }
 
 impl TrainArgs {
-    /// The same for the kind of a model that is continued, unless another was asked for.
-    pub fn for_model(&self, continued: Option<&Model>) -> Self {
-        let mut args = self.clone();
-        if let Some(model) = continued.filter(|_| !self.is_given("model")) {
-            model.settings.model.name().clone_into(&mut args.model);
-        }
-        args
-    }
-
     /// Checks everything that can be checked without reading documents. `base` is the model to go on from.
     pub fn plan(&self, general: &General, base: Option<&Model>) -> Result<Plan> {
-        let settings = match base {
-            _ if self.is_of_rows() => self.row_settings(general, base)?,
-            Some(base) => self.continued_settings(base, general)?,
-            None => self.settings(general)?,
-        };
-        if !self.is_of_rows() {
-            self.refuse_row_flags()?;
+        let settings = self.knobs.settings(base.map(|base| &base.settings))?;
+        let has_topics = settings.model.has_topics();
+        match base {
+            _ if !has_topics => self.refuse(&[&WORD_FLAGS[..], &DOCUMENT_FLAGS].concat(), || {
+                format!("has no meaning for {{model}} {}", settings.model.name())
+            })?,
+            Some(base) => self.check_words(base)?,
+            None => {}
         }
         // The size of the corpus, if the method needs it, may only be known after reading.
         Settings { method: settings.method.with_population(1.0), ..settings.clone() }.validate()?;
@@ -208,7 +166,7 @@ impl TrainArgs {
         if self.eval_every.is_some() && self.holdout == 0 {
             return refuse(
                 "--eval-every",
-                &format!("there are no {} to score", if self.is_of_rows() { "rows" } else { "documents" }),
+                &format!("there are no {} to score", if has_topics { "documents" } else { "rows" }),
                 "keep some aside with --holdout N",
             );
         }
@@ -234,7 +192,7 @@ impl TrainArgs {
             return refuse("--follow", problem, "use one pass, and a method that learns from minibatches");
         }
         let tokenizer = match base {
-            _ if self.is_of_rows() => Tokenizer::default(),
+            _ if !has_topics => Tokenizer::default(),
             Some(base) => tokenizer_of(base),
             None => self.words.tokenizer()?,
         };
@@ -256,95 +214,20 @@ impl TrainArgs {
         Ok(base.and_then(|base| base.features.open()).map(|open| open.state().rule).or(rule))
     }
 
-    fn settings(&self, general: &General) -> Result<Settings> {
-        let open = self.model == "hdp";
-        let topics = match (self.topics, open) {
-            (None, true) => self.hdp.initial_topics(),
-            (Some(_), true) => {
-                let problem = "this model finds its number of topics";
-                let advice = "leave it out; --initial-topics and --max-topics say where to start and to end";
-                return Err(Error::setting("--topics", problem, advice));
-            }
-            (Some(topics), false) => topics,
-            (None, false) => {
-                let advice = "for example --topics 100, or --model hdp to have it found";
-                return Err(Error::setting("--topics", "the number of topics is missing", advice));
-            }
-        };
-        if !open {
-            HdpArgs::refuse_all(|flag| self.is_given(flag))?;
-        } else if self.is_given("paper") {
-            let problem = "the paper's settings do not find a number of topics";
-            return Err(Error::setting("--paper", problem, "leave it out; docs/hdp.md says how they differ"));
-        }
-        Ok(Settings {
-            name: self.method.name().to_owned(),
-            method: if open { self.method.method_for_hdp()? } else { self.method.method()? },
-            components: topics,
-            features: 1,
-            batch: self.batch,
-            seed: general.seed,
-            model: if open {
-                ModelKind::Hdp(self.hdp.changed(HdpSettings::default())?)
-            } else {
-                ModelKind::Lda
-            },
-        })
-    }
-
-    fn is_given(&self, flag: &str) -> bool {
-        self.given.iter().any(|given| given == flag)
-    }
-
-    /// The settings of a model with the changes that were asked for.
-    fn continued_settings(&self, base: &Model, general: &General) -> Result<Settings> {
-        let refuse = |flag: &str, problem: String, advice: &str| Err(Error::setting(flag, problem, advice));
-        let given = |flag: &str| self.is_given(flag);
+    /// The words of a model that is continued may grow, but not become others.
+    fn check_words(&self, base: &Model) -> Result<()> {
         let opens = matches!(self.words.open_rule()?, Some(OpenRule::Grow { .. }));
         let words_grow = opens && !base.features.vocabulary().is_hashed();
         let allowed = |flag: &str| words_grow && ["vocab-mode", "max-vocab"].contains(&flag);
-        if let Some(flag) = WORD_FLAGS.iter().find(|flag| given(flag) && !allowed(flag)) {
-            let problem = "the words of a model that is continued are those that it has".to_owned();
-            return refuse(&format!("--{flag}"), problem, "leave it out");
+        let flags: Vec<&str> = WORD_FLAGS.into_iter().filter(|flag| !allowed(flag)).collect();
+        self.refuse(&flags, || "the words of a model that is continued are those that it has".into())
+    }
+
+    /// Refuses flags that cannot have an effect.
+    fn refuse(&self, flags: &[&str], problem: impl Fn() -> String) -> Result<()> {
+        match flags.iter().find(|flag| self.given.iter().any(|given| given == **flag)) {
+            None => Ok(()),
+            Some(flag) => Err(Error::setting(*flag, problem(), "leave it out")),
         }
-        let mut settings = base.settings.clone();
-        let open = settings.model.hdp().is_some();
-        if !settings.model.has_topics() || (given("model") && open != (self.model == "hdp")) {
-            let problem = format!("the model is a {}, not {}", settings.model.name(), self.model);
-            return refuse("--model", problem, "leave it out, or train a new model");
-        }
-        if open && (self.topics.is_some() || given("initial-topics")) {
-            let flag = if self.topics.is_some() { "--topics" } else { "--initial-topics" };
-            return refuse(
-                flag,
-                "the topics are those of the model, and new ones".to_owned(),
-                "leave it out",
-            );
-        }
-        match &mut settings.model {
-            ModelKind::Hdp(hdp) => *hdp = self.hdp.changed(*hdp)?,
-            _ => HdpArgs::refuse_all(given)?,
-        }
-        settings.components = self.topics.unwrap_or(settings.components);
-        if given("paper") && !given("method") {
-            let problem = "the settings of a model that is continued are its own".to_owned();
-            return refuse("--paper", problem, "leave it out, or name the --method that is to go on");
-        }
-        if given("method") {
-            self.method.name().clone_into(&mut settings.name);
-            settings.method = if open { self.method.method_for_hdp()? } else { self.method.method()? };
-        } else if METHOD_FLAGS.iter().any(|flag| given(flag)) {
-            let method = settings.method;
-            settings.method =
-                if open { self.method.changed_for_hdp(method)? } else { self.method.changed(method)? };
-        }
-        settings.check_continues(&base.settings)?;
-        if given("batch") {
-            settings.batch = self.batch;
-        }
-        if given("seed") {
-            settings.seed = general.seed;
-        }
-        Ok(settings)
     }
 }

@@ -4,8 +4,8 @@ use crate::Outcome;
 use crate::output::Output;
 use gibbstream::Error;
 use gibbstream::file::Model;
+use gibbstream::learn::knobs::parts;
 use gibbstream::learn::{Array, Parameters, Snapshot, Values};
-use gibbstream::method_changes::Parts;
 use gibbstream::model::lda::Topics;
 use gibbstream::npy::write_npy;
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ pub fn describe(model: &Model) -> Value {
         "schema": "gibbstream/model/1",
         "model": settings.model.name(),
         "method": settings.name,
-        "parts": Parts::from(&settings.method),
+        "parts": parts(settings),
         "topics": model.components(),
         "vocabulary": settings.features,
         "batch": settings.batch,

@@ -2,9 +2,12 @@
 
 use crate::Outcome;
 use crate::output::{FAINT, Output, STRONG};
+use gibbstream::learn::knobs::parts;
+use gibbstream::learn::{ModelKind, Settings};
 use gibbstream::method::{Method, NamedMethod};
-use gibbstream::method_changes::Parts;
+use gibbstream::model::hdp::HdpSettings;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::fmt::Write;
 
 #[derive(Serialize)]
@@ -12,17 +15,22 @@ struct Row {
     name: &'static str,
     summary: &'static str,
     #[serde(flatten)]
-    parts: Parts,
+    parts: Map<String, Value>,
 }
 
 /// Runs the command.
 pub fn run(output: &Output) -> anyhow::Result<Outcome> {
-    let rows = Method::NAMED.iter().map(|named| Ok(described(named, &Method::recommended(named.name)?)));
-    let rows = rows.collect::<gibbstream::Result<Vec<Row>>>()?;
-    let hdp = Method::NAMED_FOR_HDP.iter().map(|named| described(named, &named.method)).collect();
-    let tuned =
-        |named: &&NamedMethod| Method::recommended(named.name).is_ok_and(|usual| usual != named.method);
-    let published = Method::NAMED.iter().filter(tuned).map(|named| described(named, &named.method)).collect();
+    let recommended = |named: &NamedMethod| Method::recommended(named.name).unwrap_or(named.method);
+    let row = |named: &NamedMethod, model, method| {
+        let settings = Settings { model, ..Settings::new(1).method(named.name, method) };
+        Row { name: named.name, summary: named.summary, parts: parts(&settings) }
+    };
+    let rows: Vec<Row> =
+        Method::NAMED.iter().map(|named| row(named, ModelKind::Lda, recommended(named))).collect();
+    let open = ModelKind::Hdp(HdpSettings::default());
+    let hdp: Vec<Row> = Method::NAMED_FOR_HDP.iter().map(|named| row(named, open, named.method)).collect();
+    let tuned = Method::NAMED.iter().filter(|named| recommended(named) != named.method);
+    let published: Vec<Row> = tuned.map(|named| row(named, ModelKind::Lda, named.method)).collect();
     if output.json {
         output.print_json(&serde_json::json!({
             "schema": "gibbstream/methods/1", "methods": rows, "methods_for_hdp": hdp, "methods_with_paper": published,
@@ -39,25 +47,31 @@ pub fn run(output: &Output) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn described(named: &NamedMethod, method: &Method) -> Row {
-    Row { name: named.name, summary: named.summary, parts: Parts::from(method) }
-}
-
 fn write_rows(text: &mut String, rows: Vec<Row>) -> std::fmt::Result {
     for Row { name, summary, parts } in rows {
-        let statistic = parts.statistic.map_or(String::new(), |statistic| format!(" {statistic}"));
-        let boost = if parts.boost { ", boosted" } else { "" };
-        let averaging = if parts.averaging == "none" {
-            String::new()
-        } else {
-            format!("; averaging {}", parts.averaging)
-        };
         writeln!(text, "{STRONG}{name:10}{STRONG:#} {summary}")?;
-        writeln!(
-            text,
-            "{:10} {FAINT}local {}{statistic}, {} sweeps; global {}; step {}; alpha {}{boost}{averaging}{FAINT:#}",
-            "", parts.local, parts.sweeps, parts.global, parts.step, parts.alpha
-        )?;
+        writeln!(text, "{:10} {FAINT}{}{FAINT:#}", "", described(&parts).join("; "))?;
     }
     Ok(())
+}
+
+/// The parts that say most, in the words of the flags.
+pub fn described(parts: &Map<String, Value>) -> Vec<String> {
+    let shown = |name: &str| match &parts[name] {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        value => Some(value.to_string()),
+    };
+    let part = |name: &str| shown(name).map(|value| format!("{name} {value}"));
+    let statistic = shown("statistic").map_or(String::new(), |statistic| format!(" {statistic}"));
+    let sweeps = shown("sweeps").unwrap_or_default();
+    let lines = [
+        part("local").map(|local| format!("{local}{statistic}, {sweeps} sweeps")),
+        part("global"),
+        part("step"),
+        part("alpha"),
+        shown("boost").filter(|boost| boost == "true").map(|_| "boosted".to_owned()),
+        part("averaging").filter(|averaging| averaging != "averaging none"),
+    ];
+    lines.into_iter().flatten().collect()
 }

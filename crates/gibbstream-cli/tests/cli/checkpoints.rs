@@ -127,7 +127,7 @@ fn what_does_not_fit_is_refused() {
         ),
         (
             format!("{UCI} --checkpoint ck --resume --batch 30"),
-            "--resume: the run in ck was started differently (settings.batch: 20 -> 30); \
+            "--resume: the run in ck was started differently (batch: 20 -> 30); \
              ask for the same as before, or use another folder",
         ),
         (

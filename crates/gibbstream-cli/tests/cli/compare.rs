@@ -123,7 +123,7 @@ fn bad_input_is_refused() {
         ("compare uci.gbs uci.gbs --words 0", "--words: 0 words say nothing of a topic; use 1 or more"),
         (
             "compare uci.gbs uci.gbs uci --particles 0",
-            "particles: an estimate needs particles; ask for at least 1; 20 is the default",
+            "--particles: an estimate needs particles; ask for at least 1; 20 is the default",
         ),
         (
             "compare text.gbs text.gbs one.txt",

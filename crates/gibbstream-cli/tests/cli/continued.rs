@@ -65,12 +65,34 @@ fn further_passes_and_changed_settings_are_recorded() {
     assert_eq!((&report["documents"], &report["updates"]), (&180.into(), &12.into()));
     assert_eq!((&report["seed"], &report["sweeps"]), (&7.into(), &9.into()));
     let history = run(&folder, "inspect m.gbs --json").ok().json()["history"].clone();
-    assert_eq!(history[1]["changes"], serde_json::json!(["batch: 10 -> 20", "method.sweeps: 5 -> 9"]));
+    assert_eq!(history[1]["changes"], serde_json::json!(["batch: 10 -> 20", "sweeps: 5 -> 9"]));
     let text = run(&folder, "inspect m.gbs").ok().stdout;
-    assert!(
-        text.ends_with("            with batch: 10 -> 20\n            with method.sweeps: 5 -> 9\n"),
-        "{text}"
-    );
+    assert!(text.ends_with("            with batch: 10 -> 20\n            with sweeps: 5 -> 9\n"), "{text}");
+}
+
+/// One knob after the other, each alone: none is passed over.
+#[test]
+fn every_knob_alone_changes_what_is_continued() {
+    let folder = halves();
+    run(&folder, "train a.txt --topics 3 --batch 10 --sweeps 8 --averaging none --out m.gbs").ok();
+    for (flags, change) in [
+        ("--window half", "window: quarter -> half"),
+        ("--statistic in-sweep", "statistic: rb -> in-sweep"),
+        ("--kappa 0.7", "kappa: 0.6 -> 0.7"),
+        ("--alpha newton", "alpha: gamma=1,0.01 -> newton"),
+        ("--boost", "boost: false -> true"),
+        ("--smoothing 0.1", "smoothing: 0.04 -> 0.1"),
+        ("--seed 3", "seed: 0 -> 3"),
+    ] {
+        run(&folder, &format!("train b.txt --continue m.gbs --out n.gbs {flags}")).ok();
+        let facts = run(&folder, "inspect n.gbs --json").ok().json();
+        assert_eq!(facts["history"][1]["changes"], serde_json::json!([change]));
+    }
+    let facts = run(&folder, "inspect n.gbs --json").ok().json();
+    assert_eq!((&facts["seed"], &facts["parts"]["window"]), (&3.into(), &"quarter".into()));
+    folder.write("c.toml", "window = \"half\"\n");
+    run(&folder, "train b.txt --continue m.gbs --out n.gbs --config c.toml").ok();
+    assert_eq!(run(&folder, "inspect n.gbs --json").ok().json()["parts"]["window"], "half");
 }
 
 #[test]
@@ -105,6 +127,12 @@ fn what_cannot_be_changed_is_refused() {
     run(&folder, "train a.txt --topics 3 --batch 10 --sweeps 5 --out m.gbs").ok();
     let on = "train b.txt --continue m.gbs --json";
     for (flags, text) in [
+        ("--start nearly-uniform", "--start: the topics are those that the model has; leave it out"),
+        ("--model hdp", "--model: the model is an lda, not hdp; leave it out, or train a new model"),
+        (
+            "--max-topics 9",
+            "--max-topics: only models whose number of topics is open have it; add --model hdp, or leave it out",
+        ),
         ("--topics 4", "--topics: the model has 3 topics, not 4; leave it out, or train a new model"),
         (
             "--min-df 2",

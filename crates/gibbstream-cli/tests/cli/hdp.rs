@@ -86,28 +86,28 @@ fn nonsense_is_refused() {
         ),
         (
             "--model hdp --method olda",
-            "method: models with an open number of topics have no method called 'olda'; choose one of g-oem, vargibbs",
+            "--method: models with an open number of topics have no method called 'olda'; choose one of g-oem, vargibbs",
         ),
         (
             "--model hdp --boost",
-            "boost: new topics are compared once per minibatch, and the number of topics is open; leave boost off",
+            "--boost: new topics are compared once per minibatch, and the number of topics is open; leave boost off",
         ),
         (
             "--model hdp --max-topics 1",
-            "max-topics: 1 is less than the 2 topics of the start; allow more topics, or start with fewer",
+            "--max-topics: 1 is less than the 2 topics of the start; allow more topics, or start with fewer",
         ),
         (
             "--model hdp --doc-concentration 0",
-            "doc-concentration: 0 is not a number from 0.000001 to 1000000; choose one such as 1",
+            "--doc-concentration: 0 is not a number from 0.000001 to 1000000; choose one such as 1",
         ),
         (
             "--model hdp --alpha fixed",
-            "alpha: alpha is the concentration times the weights of topics, and the number of topics is open; use \
+            "--alpha: alpha is the concentration times the weights of topics, and the number of topics is open; use \
              --doc-concentration",
         ),
         (
             "--model hdp --min-remainder 1",
-            "min-remainder: 1 is not a share in [0, 1); choose a small share such as 0.02",
+            "--min-remainder: 1 is not a share in [0, 1); choose a small share such as 0.02",
         ),
     ] {
         run(&folder, &format!("train five {flags} --out m.gbs")).refused(text);

@@ -57,7 +57,7 @@ fn settings_that_make_no_sense() {
     for (flags, text) in [
         (
             format!("{corpus} 0"),
-            "topics: 0 is not a number of topics; choose a number from 1 to 1000000, such as 100",
+            "--topics: 0 is not a number of topics; choose a number from 1 to 1000000, such as 100",
         ),
         (
             "reviews.txt --out m.gbs".into(),
@@ -67,16 +67,16 @@ fn settings_that_make_no_sense() {
             "reviews.txt --topics 3".into(),
             "--out: the model would be lost; name a file for it with --out, for example --out model.gbs",
         ),
-        (format!("{corpus} 3 --batch 0"), "batch: a minibatch has at least one document; choose 1 or more"),
+        (format!("{corpus} 3 --batch 0"), "--batch: a minibatch has at least one document; choose 1 or more"),
         (
             format!("{corpus} 3 --batch 9..2"),
-            "batch: 9..2 does not grow; put the smaller number first, as in 100..1000",
+            "--batch: 9..2 does not grow; put the smaller number first, as in 100..1000",
         ),
         (
             format!("{corpus} 3 --sweeps 0"),
-            "sweeps: 0 sweeps estimate nothing; choose at least 1, such as 20",
+            "--sweeps: 0 sweeps estimate nothing; choose at least 1, such as 20",
         ),
-        (format!("{corpus} 3 --kappa 2"), "kappa: 2 is not in [0, 1]; choose a value in that range"),
+        (format!("{corpus} 3 --kappa 2"), "--kappa: 2 is not in [0, 1]; choose a value in that range"),
         (
             format!("{corpus} 3 --kappa 0.7 --step incremental"),
             "--kappa: has no meaning together with --step; leave one of the two out",
@@ -126,12 +126,12 @@ fn settings_that_make_no_sense() {
         ),
         (
             format!("{corpus} 3 --alpha gamma=0.5,1"),
-            "alpha: a Gamma prior with shape 0.5 and rate 1 may have no mode; choose a shape of 1 or more and a rate of 0 \
+            "--alpha: a Gamma prior with shape 0.5 and rate 1 may have no mode; choose a shape of 1 or more and a rate of 0 \
              or more",
         ),
         (
             format!("{corpus} 3 --step decay=0.01,1000,0.6"),
-            "step: Langevin moves, and only they, take a decaying step that is not a weight; leave the step to the method",
+            "--step: Langevin moves, and only they, take a decaying step that is not a weight; leave the step to the method",
         ),
     ] {
         run(&folder, &format!("train {flags}")).refused(text);
@@ -143,7 +143,7 @@ fn settings_that_make_no_sense() {
 fn unknown_methods_are_answered_with_the_known_ones() {
     let folder = Folder::with_corpora();
     let ran = run(&folder, "train reviews.txt --topics 3 --json --method gibbs");
-    let start = "error: method: there is no method called 'gibbs'; choose one of g-oem, g-oem++, ";
+    let start = "error: --method: there is no method called 'gibbs'; choose one of g-oem, g-oem++, ";
     assert!(ran.stderr.starts_with(start), "{}", ran.stderr);
     assert_eq!(ran.code, Some(2));
     for (line, part) in [
@@ -233,7 +233,7 @@ fn places_that_cannot_be_written_are_noticed_before_training() {
 fn flags_of_the_other_commands() {
     let folder = Folder::with_models();
     run(&folder, "evaluate uci.gbs uci --particles 0")
-        .refused("particles: an estimate needs particles; ask for at least 1; 20 is the default");
+        .refused("--particles: an estimate needs particles; ask for at least 1; 20 is the default");
     run(&folder, "topics uci.gbs --lambda 2")
         .refused("--lambda: 2 is not in [0, 1]; use 1 for frequent words, 0.6 for typical ones");
     run(&folder, "train uci --model hdp --paper").refused(
@@ -251,8 +251,8 @@ fn flags_of_the_other_commands() {
     run(&folder, "synth --docs 0 --out s")
         .refused("--docs: a corpus has at least one document; for example --docs 10000");
     run(&folder, "synth --topics 0 --out s")
-        .refused("topics: there is no topic to draw from; use at least 1");
-    run(&folder, "synth --vocab 0 --out s").refused("vocab: the vocabulary has no words; use at least 1");
+        .refused("--topics: there is no topic to draw from; use at least 1");
+    run(&folder, "synth --vocab 0 --out s").refused("--vocab: the vocabulary has no words; use at least 1");
     run(&folder, "synth --alpha -1 --out s");
     run(&folder, "synth --length 2.5 --fixed-length --out s")
         .refused("--length: 2.5 is not a whole number of tokens; use one, or leave --fixed-length out");

@@ -276,10 +276,10 @@ fn flags_without_meaning_are_refused() {
             "--model ica",
             "--components: the number of components or sources is missing; for example --components 10",
         ),
-        ("--model ica --components 0", "components: 0 leaves nothing to learn; use at least 1"),
+        ("--model ica --components 0", "--components: 0 leaves nothing to learn; use at least 1"),
         (
             "--model gaussian-mixture --components 2 --floor 0",
-            "floor: 0 cannot be the smallest variance; use a positive number well below the variances in the data, such \
+            "--floor: 0 cannot be the smallest variance; use a positive number well below the variances in the data, such \
              as 1e-6",
         ),
         (

@@ -179,7 +179,7 @@ impl Input {
         if packed || !matches!(self.content, Content::Text | Content::JsonLines) {
             let problem = format!("{} can only be read to its end", self.name.display());
             let advice = "lines of text or JSON, not compressed, can be followed";
-            return Err(Error::setting("--follow", problem, advice));
+            return Err(Error::setting("follow", problem, advice));
         }
         *origin = Origin::Followed(path);
         Ok(())
@@ -269,8 +269,8 @@ impl Input {
                 if let Some(names) = names.as_ref().filter(|names| names.len() as u64 != header.words) {
                     return Err(Error::corpus(
                         lines.file(),
-                        format!("has {} words, but --vocab names {}", header.words, names.len()),
-                        "use the vocabulary file that belongs to it, or --transpose if rows are words",
+                        format!("has {} words, but {{vocab}} names {}", header.words, names.len()),
+                        "use the vocabulary file that belongs to it, or {transpose} if rows are words",
                     ));
                 }
                 Box::new(UciReader::with_header(lines, header, entries, names.clone(), bad))
@@ -279,7 +279,7 @@ impl Input {
                 return Err(Error::corpus(
                     Place::file(&self.name),
                     "is an array of numbers, not documents",
-                    "choose a model of numbers with --model, or give word counts in another format",
+                    "choose a model of numbers with {model}, or give word counts in another format",
                 ));
             }
         })
@@ -394,7 +394,7 @@ fn vocabulary_of(files: &UciFiles, given: Option<&Path>) -> Result<(Vocabulary, 
         return Err(Error::corpus(
             Place::file(&files.docword),
             "holds UCI counts, but there is no vocab.txt beside it",
-            "give the file with the words, one a line, with --vocab",
+            "give the file with the words, one a line, with {vocab}",
         ));
     };
     Ok((Vocabulary::load(file)?, file.to_path_buf()))

@@ -116,7 +116,7 @@ fn read_object(
             return Err(Flaw(
                 "wrong type of field",
                 format!("field `{}` is {}, not a string or a list of tokens", fields.text, kind(&other)),
-                "name the field that holds the text with --text-field".into(),
+                "name the field that holds the text with {text-field}".into(),
             ));
         }
         None => return Err(missing_field(line, &fields.text)),
@@ -128,7 +128,7 @@ fn read_object(
         Some(other) => Err(Flaw(
             "wrong type of field",
             format!("field `{}` is {}, not a string or a number", fields.id, kind(&other)),
-            "name the field that holds the document's name with --id-field".into(),
+            "name the field that holds the document's name with {id-field}".into(),
         )),
     }
 }
@@ -146,7 +146,7 @@ fn missing_field(line: &str, field: &str) -> Flaw {
     Flaw(
         "field missing",
         format!("has no field `{field}` (fields: {present})"),
-        "name the field that holds the text with --text-field".into(),
+        "name the field that holds the text with {text-field}".into(),
     )
 }
 

@@ -39,7 +39,7 @@ impl ParquetRows {
                 return Err(Error::corpus(
                     place,
                     format!("column `{}` does not hold numbers", field.name()),
-                    "write the file without it, or name the column of names with --id-field",
+                    "write the file without it, or name the column of names with {id-field}",
                 ));
             }
             columns.push(field.name().to_owned());
@@ -83,7 +83,7 @@ impl RowReader for ParquetRows {
                     place.clone(),
                     "not a number",
                     format!("column `{name}`: {field} is not a number"),
-                    "fill the gap, or pass over such rows with --skip-bad",
+                    "fill the gap, or pass over such rows with {skip-bad}",
                 )
             })?;
             found.values.push(value);

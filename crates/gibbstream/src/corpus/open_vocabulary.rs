@@ -45,15 +45,15 @@ impl OpenRule {
     pub fn check(self) -> Result<()> {
         match self {
             Self::Hash { bits } if !(1..=MAX_BITS).contains(&bits) => Err(Error::setting(
-                "--vocab-mode",
+                "vocab-mode",
                 format!("a table of 2^{bits} places is not possible"),
                 format!("use hash=BITS with 1 to {MAX_BITS} bits, such as hash=18"),
             )),
             Self::Grow { most: 0 } => {
-                Err(Error::setting("--max-vocab", "0 words cannot describe a document", "use at least 1"))
+                Err(Error::setting("max-vocab", "0 words cannot describe a document", "use at least 1"))
             }
             Self::Grow { most } if most >= u32::MAX as usize => {
-                Err(Error::setting("--max-vocab", "2^32 - 1 words or more are not possible", "use fewer"))
+                Err(Error::setting("max-vocab", "2^32 - 1 words or more are not possible", "use fewer"))
             }
             _ => Ok(()),
         }
@@ -378,7 +378,7 @@ mod tests {
         for bits in [0, 29, 64] {
             let refused = OpenVocabulary::new(OpenRule::Hash { bits }).unwrap_err().to_string();
             let expected = format!(
-                "--vocab-mode: a table of 2^{bits} places is not possible; use hash=BITS with 1 to 28 bits, such as \
+                "vocab-mode: a table of 2^{bits} places is not possible; use hash=BITS with 1 to 28 bits, such as \
                  hash=18"
             );
             assert_eq!(refused, expected);

@@ -66,7 +66,7 @@ impl ParquetReader {
             return Err(Error::corpus(
                 place,
                 format!("has no column `{}` (columns: {})", fields.text, shown.join(", ")),
-                "name the column that holds the text with --text-field",
+                "name the column that holds the text with {text-field}",
             ));
         }
         let wanted = |name: &str| name == fields.text || name == fields.id || name == COUNTS;
@@ -182,7 +182,7 @@ fn read_words(
                             )
                         })?;
                         names.check(number).map_err(|problem| {
-                            ("word out of range", problem, "check the words given with --vocab")
+                            ("word out of range", problem, "check the words given with {vocab}")
                         })?;
                         names.id(number, words)
                     }
@@ -196,12 +196,12 @@ fn read_words(
         Some(Field::Null) | None => Err((
             "field missing",
             format!("`{text}` is null"),
-            "name the column that holds the text with --text-field",
+            "name the column that holds the text with {text-field}",
         )),
         Some(_) => Err((
             "wrong type of field",
             format!("`{text}` is neither text nor a list"),
-            "name the column that holds the text with --text-field",
+            "name the column that holds the text with {text-field}",
         )),
     }
 }

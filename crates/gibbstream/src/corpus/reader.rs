@@ -109,7 +109,7 @@ impl FromStr for Format {
     fn from_str(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
             Error::setting(
-                "--format",
+                "format",
                 format!("`{name}` is not a format"),
                 "use auto, text, jsonl, csv, parquet, uci, svmlight, mm, ldac or npy",
             )
@@ -182,7 +182,7 @@ impl Inputs {
             ));
         }
         if self.limit == Some(0) {
-            return Err(Error::setting("--limit-docs", "0 documents would be read", "use at least 1"));
+            return Err(Error::setting("limit-docs", "0 documents would be read", "use at least 1"));
         }
         let vocabulary_file = self.vocabulary_file.as_deref();
         let paths = self.paths.iter().map(|path| expand(path)).collect::<Result<Vec<_>>>()?.concat();

@@ -36,7 +36,7 @@ impl StopWords {
         }
         if !Path::new(choice).exists() {
             return Err(Error::setting(
-                "--stop-words",
+                "stop-words",
                 format!("`{choice}` is neither `none`, nor a known language code, nor a file that exists"),
                 "use `en`, `none`, or the path of a file with one word a line",
             ));
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(Vec::from(own), ["can't", "foo"]);
         assert_eq!(
             StopWords::parse("klingon.txt").unwrap_err().to_string(),
-            "--stop-words: `klingon.txt` is neither `none`, nor a known language code, nor a file that exists; \
+            "stop-words: `klingon.txt` is neither `none`, nor a known language code, nor a file that exists; \
              use `en`, `none`, or the path of a file with one word a line"
         );
     }

@@ -150,7 +150,7 @@ impl Stream {
         Err(Error::corpus(
             self.last_place(),
             format!("{place} {} documents, and {} were to be skipped", self.skipped, self.selection.skip),
-            "skip fewer documents (--skip-docs, --holdout)",
+            "skip fewer documents ({skip-docs}, {holdout})",
         ))
     }
 

@@ -130,7 +130,7 @@ impl TableReader {
             return Err(Error::corpus(
                 records.head,
                 format!("has no column `{}` (columns: {})", fields.text, shown.join(", ")),
-                "name the column that holds the text with --text-field",
+                "name the column that holds the text with {text-field}",
             ));
         };
         let id = column(&fields.id);

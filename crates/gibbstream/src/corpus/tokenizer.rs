@@ -41,7 +41,7 @@ impl Tokenizer {
             return Ok(());
         }
         Err(Error::setting(
-            "--ngrams",
+            "ngrams",
             format!("{} is not between 1 and {MAX_NGRAMS}", self.ngrams),
             "1 means single words, 2 adds pairs",
         ))
@@ -183,7 +183,7 @@ mod tests {
         let refused = Tokenizer { ngrams: 0, ..plain() }.check().unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "--ngrams: 0 is not between 1 and 5; 1 means single words, 2 adds pairs"
+            "ngrams: 0 is not between 1 and 5; 1 means single words, 2 adds pairs"
         );
     }
 

@@ -34,15 +34,11 @@ impl VocabularyLimits {
     /// Refuses limits that no word can meet.
     pub fn check(&self) -> Result<()> {
         if self.max_words == Some(0) {
-            return Err(Error::setting(
-                "--max-vocab",
-                "0 words cannot describe a document",
-                "use at least 1",
-            ));
+            return Err(Error::setting("max-vocab", "0 words cannot describe a document", "use at least 1"));
         }
         if !(self.max_document_share > 0.0 && self.max_document_share <= 1.0) {
             return Err(Error::setting(
-                "--max-df",
+                "max-df",
                 format!("{} is not a share of the documents", self.max_document_share),
                 "use a number above 0 and at most 1, such as 0.5",
             ));
@@ -150,17 +146,17 @@ impl VocabularyCounter {
             return Error::setting(
                 "vocabulary",
                 format!("no word was found in {documents} documents"),
-                "check the input, --text-field, --stop-words and --min-length",
+                "check the input, {text-field}, {stop-words} and {min-length}",
             );
         }
         let common = distinct - rare;
-        let too_rare = format!("{rare} are in fewer than {} documents (--min-df)", limits.min_documents);
+        let too_rare = format!("{rare} are in fewer than {} documents ({{min-df}})", limits.min_documents);
         let too_common =
-            format!("{common} are in more than {} of the documents (--max-df)", limits.max_document_share);
+            format!("{common} are in more than {} of the documents ({{max-df}})", limits.max_document_share);
         let (reason, advice) = match (rare, common) {
-            (_, 0) => (too_rare, "lower --min-df"),
-            (0, _) => (too_common, "raise --max-df"),
-            _ => (format!("{too_rare}, {too_common}"), "lower --min-df or raise --max-df"),
+            (_, 0) => (too_rare, "lower {min-df}"),
+            (0, _) => (too_common, "raise {max-df}"),
+            _ => (format!("{too_rare}, {too_common}"), "lower {min-df} or raise {max-df}"),
         };
         let problem =
             format!("none of the {distinct} distinct words of {documents} documents is left: {reason}");
@@ -212,11 +208,11 @@ mod tests {
     fn limits_that_leave_nothing_say_which_to_relax() {
         let all = VocabularyLimits::default();
         for (limits, advice) in [
-            (VocabularyLimits { min_documents: 4, ..all }, "lower --min-df"),
-            (VocabularyLimits { max_document_share: 0.1, ..all }, "raise --max-df"),
+            (VocabularyLimits { min_documents: 4, ..all }, "lower `min-df`"),
+            (VocabularyLimits { max_document_share: 0.1, ..all }, "raise `max-df`"),
             (
                 VocabularyLimits { min_documents: 3, max_document_share: 0.9, ..all },
-                "lower --min-df or raise --max-df",
+                "lower `min-df` or raise `max-df`",
             ),
         ] {
             let text = kept(&limits).unwrap_err().to_string();

@@ -32,7 +32,7 @@ impl Checkpoint {
     pub fn load(path: &Path) -> Result<Self> {
         let (model, run) = Model::load_with(path)?;
         let run = run.ok_or_else(|| {
-            Error::model_file(path, "it is a model, not a checkpoint", "use --continue to go on from a model")
+            Error::model_file(path, "it is a model, not a checkpoint", "use {continue} to go on from a model")
         })?;
         Ok(Self { model, run })
     }
@@ -61,7 +61,7 @@ impl CheckpointFolder {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::setting(
-                    "--checkpoint",
+                    "checkpoint",
                     format!("another run is writing to {}", path.display()),
                     "wait until it has ended, or use another folder",
                 ));
@@ -242,7 +242,7 @@ mod tests {
         let first = CheckpointFolder::claim(root.path()).unwrap();
         let refused = CheckpointFolder::claim(root.path()).unwrap_err().to_string();
         let expected = format!(
-            "--checkpoint: another run is writing to {}; wait until it has ended, or use another folder",
+            "checkpoint: another run is writing to {}; wait until it has ended, or use another folder",
             root.path().display()
         );
         assert_eq!(refused, expected);

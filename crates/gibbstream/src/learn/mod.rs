@@ -12,9 +12,18 @@ mod arrays;
 
 mod parameters;
 
-// Learning.
+// What can be chosen.
 mod settings;
 
+pub mod knobs;
+
+mod knob_table;
+
+mod parts;
+
+mod written;
+
+// Learning.
 mod learner;
 
 mod build;
@@ -49,6 +58,6 @@ pub use minibatches::{
 pub use observer::{Event, Observer};
 pub use parameters::{AnyScore, Diagnostics, Parameters, Predictor, RowParameters, TopicParameters};
 pub use read_ahead::ReadAhead;
-pub use settings::{MAX_COMPONENTS, ModelKind, Settings, parse_sources};
+pub use settings::{MAX_COMPONENTS, ModelKind, Settings};
 pub use snapshot::{Snapshot, SnapshotReader};
 pub use training_run::{Ended, FitOptions, TrainingRun};

@@ -3,21 +3,16 @@
 use crate::averaging::Averaging;
 use crate::batch_size::BatchSize;
 use crate::error::{Error, Result};
-use crate::inference::gibbs::Statistic;
-use crate::method::{Local, Method};
+use crate::method::Method;
 use crate::model::gaussian_mixture::Covariance;
 use crate::model::hdp::HdpSettings;
 use crate::model::ica::{Noise, Sources};
 use crate::model::observations::Domain;
 use crate::random::Seed;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
 /// The largest number of topics or components that is accepted.
 pub const MAX_COMPONENTS: usize = 1_000_000;
-
-/// The smallest variance, rate or probability unless another is asked for.
-const FLOOR: f64 = 1e-6;
 
 /// The largest number of sources: their covariance is a matrix.
 const MAX_SOURCES: usize = 4096;
@@ -114,17 +109,6 @@ impl ModelKind {
         if matches!(self, Self::Ica { .. }) { "sources" } else { "theta" }
     }
 
-    /// A method without the parts that mean nothing for this kind of model, so that equal settings look equal.
-    #[must_use]
-    pub fn relevant(&self, method: Method) -> Method {
-        if self.has_topics() {
-            return method;
-        }
-        let Method { sweeps, step, boost, averaging, .. } = method;
-        let local = Local::Gibbs { window: method.window(), statistic: Statistic::RaoBlackwell };
-        Method { local, sweeps, step, boost, averaging, ..Method::G_OEM }
-    }
-
     /// The recommended settings of the method of that name, for this kind of model.
     pub fn recommended(&self, method: &str) -> Result<Method> {
         match self {
@@ -133,49 +117,6 @@ impl ModelKind {
             Self::Ica { .. } => online_em(method),
             _ => online_em(method).map(|_| Method::MIXTURE_G_OEM),
         }
-    }
-}
-
-impl ModelKind {
-    /// The kind of that name. What `choices` does not give has its recommended value; names and values are those that
-    /// files have.
-    pub fn named(name: &str, choices: Map<String, Value>) -> Result<Self> {
-        let mut written = match name {
-            "lda" => return Ok(Self::Lda),
-            "hdp" => json!(HdpSettings::default()),
-            "ica" => {
-                json!({ "sources": Sources::Laplace, "noise": Noise::Isotropic, "learn_scale": true, "floor": FLOOR })
-            }
-            "gaussian-mixture" => json!({ "covariance": Covariance::Full, "floor": FLOOR }),
-            "multinomial-mixture" => json!({ "smoothing": 1e-4 }),
-            _ => json!({ "floor": FLOOR }),
-        };
-        choices.into_iter().for_each(|(choice, value)| written[choice] = value);
-        serde_json::from_value(json!({ name: written })).map_err(|error| {
-            Error::setting("model", format!("{name}: {error}"), "see the documentation of this model")
-        })
-    }
-
-    /// What makes it differ from others of its name, by name.
-    pub fn choices(&self) -> Map<String, Value> {
-        match json!(self)[self.name()].take() {
-            Value::Object(choices) => choices,
-            _ => Map::new(),
-        }
-    }
-}
-
-/// The law that a text such as `student=4` asks for.
-pub fn parse_sources(text: &str) -> Result<Sources, String> {
-    match text.split_once('=') {
-        None if text == "laplace" => Ok(Sources::Laplace),
-        None if text == "student" => Ok(Sources::Student(None)),
-        None if text == "gaussian" => Ok(Sources::Gaussian),
-        Some(("student", degrees)) => degrees
-            .parse()
-            .map(|degrees| Sources::Student(Some(degrees)))
-            .map_err(|_| format!("`{degrees}` is not a number")),
-        _ => Err("use laplace, student, student=NU or gaussian".into()),
     }
 }
 
@@ -264,9 +205,9 @@ impl Settings {
     pub fn validate(&self) -> Result<()> {
         let refuse =
             |setting: &str, problem: String, advice: String| Err(Error::setting(setting, problem, advice));
-        let name = if self.model.has_topics() { "topics" } else { "components" };
+        let (name, what) = self.number();
         if (self.components == 0 && self.model.has_topics()) || self.components > MAX_COMPONENTS {
-            let problem = format!("{} is not a number of {name}", self.components);
+            let problem = format!("{} is not a number of {what}", self.components);
             let advice = format!("choose a number from 1 to {MAX_COMPONENTS}, such as 100");
             return refuse(name, problem, advice);
         }
@@ -303,26 +244,33 @@ impl Settings {
         self.method.step.validate()
     }
 
+    /// Which setting is the number of components, and what they are called.
+    fn number(&self) -> (&'static str, &'static str) {
+        match self.model {
+            ModelKind::Lda => ("topics", "topics"),
+            ModelKind::Hdp(_) => ("initial-topics", "topics"),
+            _ => ("components", "components"),
+        }
+    }
+
     /// Refuses settings that cannot go on from what was learnt with `before`.
     pub fn check_continues(&self, before: &Self) -> Result<()> {
-        let refuse = |flag: &str, problem: String, advice: &str| Err(Error::setting(flag, problem, advice));
+        let refuse = |name: &str, problem: String, advice: &str| Err(Error::setting(name, problem, advice));
         if self.components != before.components {
-            let (flag, began) = match self.model {
-                ModelKind::Hdp(_) => ("--initial-topics", "began with"),
-                _ => ("--topics", "has"),
-            };
-            let problem = format!("the model {began} {} topics, not {}", before.components, self.components);
-            return refuse(flag, problem, "leave it out, or train a new model");
+            let (name, what) = self.number();
+            let has = if self.model.hdp().is_some() { "began with" } else { "has" };
+            let problem = format!("the model {has} {} {what}, not {}", before.components, self.components);
+            return refuse(name, problem, "leave it out, or train a new model");
         }
         let (old, new) = (&before.method, &self.method);
         if old.averaging.is_on() != new.averaging.is_on() {
             let problem =
                 "a mean of parameters must be kept from the first update on, or not at all".to_owned();
-            return refuse("--averaging", problem, "leave it out, or train a new model");
+            return refuse("averaging", problem, "leave it out, or train a new model");
         }
         if old.is_langevin() != new.is_langevin() {
             let problem = "Langevin moves hold topics, other methods counts; one cannot go on from the other";
-            return refuse("--method", problem.to_owned(), "train a new model");
+            return refuse("method", problem.to_owned(), "train a new model");
         }
         Ok(())
     }

@@ -253,7 +253,7 @@ impl TopicRule {
             Population::Corpus => Err(Error::setting(
                 "total-docs",
                 "this method weighs its prior against the size of the whole corpus, which is not known",
-                "give the number of documents with --total-docs",
+                "give the number of documents with {total-docs}",
             )),
             Population::Documents(documents) => positive("total-docs", documents),
             Population::Seen => Ok(()),

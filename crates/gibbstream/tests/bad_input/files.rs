@@ -44,27 +44,27 @@ fn files() {
         text(
             b"cat\ndog\n",
             "DIR/in.txt: the input holds 2 documents, and 2 were to be skipped; skip fewer documents \
-             (--skip-docs, --holdout)",
+             (`skip-docs`, `holdout`)",
         )
         .reading(|inputs, _| inputs.skip = 2),
         text(
             b"cat\ndog\n",
             "DIR/in.txt: the input holds 2 documents, and 99 were to be skipped; skip fewer \
-             documents (--skip-docs, --holdout)",
+             documents (`skip-docs`, `holdout`)",
         )
         .reading(|inputs, _| inputs.skip = 99),
         case(
             &[("a.txt", b"cat"), ("b.txt", b"dog")],
             "DIR/b.txt: the inputs end here and hold 2 documents, and 2 were to be skipped; skip \
-             fewer documents (--skip-docs, --holdout)",
+             fewer documents (`skip-docs`, `holdout`)",
         )
         .reading(|inputs, folder| {
             inputs.paths.push(folder.join("b.txt"));
             inputs.skip = 2;
         }),
-        text(b"cat\n", "--limit-docs: 0 documents would be read; use at least 1")
+        text(b"cat\n", "limit-docs: 0 documents would be read; use at least 1")
             .reading(|inputs, _| inputs.limit = Some(0)),
-        text(b"cat\n", "--ngrams: 9 is not between 1 and 5; 1 means single words, 2 adds pairs")
+        text(b"cat\n", "ngrams: 9 is not between 1 and 5; 1 means single words, 2 adds pairs")
             .reading(|inputs, _| inputs.tokenizer.ngrams = 9),
         text(b"cat\n", "DIR/words.txt: cannot open: No such file or directory (os error 2)")
             .reading(|inputs, folder| inputs.vocabulary_file = Some(folder.join("words.txt"))),

@@ -63,33 +63,33 @@ fn json_lines() {
         json(
             b"{\"body\": \"cat\", \"id\": 1}\n",
             "DIR/in.jsonl:1: has no field `text` (fields: `body`, `id`); name the field that holds \
-             the text with --text-field",
+             the text with `text-field`",
         ),
         json(
             b"{}\n",
             "DIR/in.jsonl:1: has no field `text` (fields: none); name the field that holds the text \
-             with --text-field",
+             with `text-field`",
         ),
         json(
             b"{\"text\": \"cat\"}\n",
             "DIR/in.jsonl:1: has no field `body` (fields: `text`); name the field that holds the \
-             text with --text-field",
+             text with `text-field`",
         )
         .reading(|inputs, _| inputs.text_field = "body".into()),
         json(
             b"{\"text\": 3}\n",
             "DIR/in.jsonl:1: field `text` is a number, not a string or a list of tokens; name the \
-             field that holds the text with --text-field",
+             field that holds the text with `text-field`",
         ),
         json(
             b"{\"text\": null}\n",
             "DIR/in.jsonl:1: field `text` is null, not a string or a list of tokens; name the field \
-             that holds the text with --text-field",
+             that holds the text with `text-field`",
         ),
         json(
             b"{\"text\": {\"en\": \"cat\"}}\n",
             "DIR/in.jsonl:1: field `text` is an object, not a string or a list of tokens; name the \
-             field that holds the text with --text-field",
+             field that holds the text with `text-field`",
         ),
         json(
             b"{\"text\": [\"cat\", 7]}\n",
@@ -103,12 +103,12 @@ fn json_lines() {
         json(
             b"{\"text\": \"cat\", \"id\": [1]}\n",
             "DIR/in.jsonl:1: field `id` is a list, not a string or a number; name the field that \
-             holds the document's name with --id-field",
+             holds the document's name with `id-field`",
         ),
         json(
             b"{\"text\": \"cat\", \"id\": true}\n",
             "DIR/in.jsonl:1: field `id` is true or false, not a string or a number; name the field \
-             that holds the document's name with --id-field",
+             that holds the document's name with `id-field`",
         ),
     ]);
 }

@@ -12,7 +12,7 @@ fn tables() {
             "a.csv",
             b"id,body\n1,cat\n",
             "DIR/a.csv:1: has no column `text` (columns: `id`, `body`); name the column that holds the text with \
-             --text-field",
+             `text-field`",
         ),
         named(
             "a.csv",
@@ -42,7 +42,7 @@ fn tables() {
             "a.tsv",
             b"id,text\n1,cat\n",
             "DIR/a.tsv:1: has no column `text` (columns: `id,text`); name the column that holds the text with \
-             --text-field",
+             `text-field`",
         ),
         packed(
             "a.csv",

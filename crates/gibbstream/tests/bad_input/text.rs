@@ -24,33 +24,33 @@ fn texts() {
         ),
         text(
             b"a 1 22\n",
-            "vocabulary: no word was found in 1 documents; check the input, --text-field, \
-             --stop-words and --min-length",
+            "vocabulary: no word was found in 1 documents; check the input, `text-field`, \
+             `stop-words` and `min-length`",
         ),
         text(
             b"\n\n",
-            "vocabulary: no word was found in 2 documents; check the input, --text-field, \
-             --stop-words and --min-length",
+            "vocabulary: no word was found in 2 documents; check the input, `text-field`, \
+             `stop-words` and `min-length`",
         ),
         text(
             b"cat dog\ncat\n",
             "vocabulary: none of the 2 distinct words of 2 documents is left: 2 are in fewer than 5 \
-             documents (--min-df); lower --min-df",
+             documents (`min-df`); lower `min-df`",
         )
         .limited(VocabularyLimits { min_documents: 5, ..all }),
         text(
             b"cat dog\ncat dog\n",
             "vocabulary: none of the 2 distinct words of 2 documents is left: 2 are in more than 0.5 \
-             of the documents (--max-df); raise --max-df",
+             of the documents (`max-df`); raise `max-df`",
         )
         .limited(VocabularyLimits { max_document_share: 0.5, ..all }),
         text(
             b"cat\n",
-            "--max-df: 1.5 is not a share of the documents; use a number above 0 and at most 1, such \
+            "max-df: 1.5 is not a share of the documents; use a number above 0 and at most 1, such \
              as 0.5",
         )
         .limited(VocabularyLimits { max_document_share: 1.5, ..all }),
-        text(b"cat\n", "--max-vocab: 0 words cannot describe a document; use at least 1")
+        text(b"cat\n", "max-vocab: 0 words cannot describe a document; use at least 1")
             .limited(VocabularyLimits { max_words: Some(0), ..all }),
     ]);
 }

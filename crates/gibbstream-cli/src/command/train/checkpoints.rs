@@ -4,7 +4,7 @@ use crate::args::checkpoint::CheckpointArgs;
 use crate::output::Output;
 use gibbstream::Error;
 use gibbstream::file::{Checkpoint, CheckpointFolder, upgraded_request};
-use gibbstream::learn::Checkpoints;
+use gibbstream::learn::{Checkpoints, Settings, knobs};
 use serde_json::Value;
 use std::path::Path;
 
@@ -29,9 +29,10 @@ pub fn open(
 
 /// Refuses to go on with something else than what was asked for before.
 pub fn check_request(folder: &Path, before: &Value, now: &Value) -> gibbstream::Result<()> {
-    let Some(change) = changes(&upgraded_request(before.clone()), now).into_iter().next() else {
-        return Ok(());
-    };
+    let settings = |request: &Value| serde_json::from_value::<Settings>(request["settings"].clone()).ok();
+    let before = upgraded_request(before.clone());
+    let knobs = settings(&before).zip(settings(now)).map(|(before, now)| knobs::changes(&before, &now));
+    let Some(change) = knobs.into_iter().flatten().chain(changes(&before, now)).next() else { return Ok(()) };
     Err(Error::setting(
         "--resume",
         format!("the run in {} was started differently ({change})", folder.display()),
@@ -39,8 +40,8 @@ pub fn check_request(folder: &Path, before: &Value, now: &Value) -> gibbstream::
     ))
 }
 
-/// What is different, such as `settings.batch: 100 -> 50`, in the order of names.
-pub fn changes(before: &Value, now: &Value) -> Vec<String> {
+/// What is different, such as `passes: 1 -> 2`, in the order of names.
+fn changes(before: &Value, now: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare("", before, now, &mut found);
     found

@@ -4,11 +4,12 @@ use super::prepare::Prepared;
 use crate::Outcome;
 use crate::args::General;
 use crate::args::train::Plan;
+use crate::command::methods::described;
 use crate::output::{Output, STRONG, bytes, count};
 use gibbstream::corpus::{Document, Minibatch, OpenRule};
+use gibbstream::learn::knobs::parts;
 use gibbstream::learn::{AnyBatch, Observation, Settings};
 use gibbstream::method::Local;
-use gibbstream::method_changes::Parts;
 use gibbstream::model::topic_rule::TopicRule;
 use gibbstream::trainer::Trainer;
 use serde_json::json;
@@ -42,7 +43,7 @@ pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output)
     let speed = trial.map(|trial| trial.documents_per_second);
     let seconds =
         speed.zip(prepared.documents).map(|(speed, documents)| (documents * plan.passes) as f64 / speed);
-    let parts = Parts::from(&settings.method);
+    let parts = parts(settings);
     if output.json {
         let mut facts = json!({
             "schema": "gibbstream/train-plan/1",
@@ -74,7 +75,7 @@ pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output)
     let unknown = || "unknown".to_owned();
     output.print(&format!(
         "{STRONG}Plan{STRONG:#}, nothing is learnt:\n\
-         \x20 method      {} ({}, {} sweeps, step {}, alpha {})\n\
+         \x20 method      {} ({})\n\
          \x20 {components:11} {}\n\
          \x20 {features:11} {} {unit}\n\
          \x20 documents   {}, in {} of {}; {} kept aside\n\
@@ -83,10 +84,7 @@ pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output)
          \x20 memory      about {}\n\
          \x20 speed       {}\n",
         settings.name,
-        parts.local,
-        parts.sweeps,
-        parts.step,
-        parts.alpha,
+        described(&parts).join("; "),
         count(most_topics(settings)),
         count(settings.features as u64),
         prepared.documents.map_or("an unknown number of".into(), |known| count(known).to_string()),

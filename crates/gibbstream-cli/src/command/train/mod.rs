@@ -39,14 +39,12 @@ pub fn run(
 ) -> anyhow::Result<Outcome> {
     if args.dry_run {
         let base = args.continued.as_deref().map(Model::load).transpose()?;
-        let args = args.for_model(base.as_ref());
         let mut plan = args.plan(general, base.as_ref())?;
-        let prepared = Prepared::new(&mut plan, &args, base.as_ref(), output)?;
+        let prepared = Prepared::new(&mut plan, args, base.as_ref(), output)?;
         return dry_run::run(&plan, &prepared, general, output);
     }
     let (checkpoints, found) = checkpoints::open(&args.checkpoints, output)?;
     let start = Start::new(args, found)?;
-    let args = &args.for_model(start.continued());
     let mut plan = args.plan(general, start.continued())?;
     let request = plan.request(args);
     if let (Some(folder), Some(state)) = (&args.checkpoints.checkpoint, &start.run) {

@@ -123,14 +123,12 @@ fn complete_method(plan: &mut Plan, args: &TrainArgs, documents: Option<u64>, ou
             plan.settings.method = plan.settings.method.with_population(documents as f64);
             output.detail(format_args!("the corpus is taken to have {} documents", count(documents)));
         }
-    } else if let Some(total) = args.method.total_docs.filter(|_| !is_bayesian(plan)) {
-        let name = args.method.name();
+    } else if let Some(total) =
+        args.knobs.get("total-docs").filter(|_| !plan.settings.method.depends_on_population())
+    {
+        let name = &plan.settings.name;
         output.note(format_args!("{name} does not depend on --total-docs {total}; it is only noted"));
     }
-}
-
-fn is_bayesian(plan: &Plan) -> bool {
-    gibbstream::method_changes::Parts::from(&plan.settings.method).needs_total_docs
 }
 
 /// Refuses tables that cannot fit into this machine, before the system ends the program for it.

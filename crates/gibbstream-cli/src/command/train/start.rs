@@ -1,11 +1,10 @@
 //! Where a run begins: with nothing, with a model that is continued, or where a checkpoint stopped.
 
-use super::checkpoints::changes;
 use super::prepare::Prepared;
 use crate::args::train::{Plan, TrainArgs};
 use gibbstream::file::{Checkpoint, HistoryEntry, Model, RunState};
 use gibbstream::learn::TrainingRun;
-use serde_json::json;
+use gibbstream::learn::knobs::changes;
 
 /// The state that a run begins with.
 pub struct Start {
@@ -40,7 +39,7 @@ impl Start {
     /// The run, ready to learn.
     pub fn begin(self, plan: &Plan, prepared: &Prepared, threads: usize) -> gibbstream::Result<TrainingRun> {
         let (settings, features) = (plan.settings.clone(), prepared.features.clone());
-        let before = self.continued().map(|model| json!(model.settings));
+        let before = self.continued().map(|model| model.settings.clone());
         let run = match self.model {
             None => TrainingRun::new(settings, features, prepared.tokenizer.clone(), threads)?,
             Some(model) => TrainingRun::resume(model, settings, threads)?.with_features(features),
@@ -50,7 +49,7 @@ impl Start {
         }
         let action = if self.is_continued { "continue" } else { "train" };
         let inputs = plan.inputs.paths.iter().map(|path| path.display().to_string()).collect();
-        let changes = before.map_or_else(Vec::new, |before| changes(&before, &json!(plan.settings)));
+        let changes = before.map_or_else(Vec::new, |before| changes(&before, &plan.settings));
         let mut run = run;
         run.begin(Some(HistoryEntry { changes, ..HistoryEntry::new(action, inputs) }));
         Ok(run)

@@ -1,0 +1,111 @@
+//! Flags from the library's table of knobs, and the settings that they amount to.
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches};
+use gibbstream::Result;
+use gibbstream::error::spelled;
+use gibbstream::learn::Settings;
+use gibbstream::learn::knobs::{self, KNOBS, Kind, Knob};
+
+/// Knobs that were given on the command line, by a variable or in the configuration file.
+#[derive(Clone, Debug)]
+pub struct KnobArgs {
+    given: Vec<(&'static str, String)>,
+}
+
+impl KnobArgs {
+    /// The value that was given, if one was.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.given.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The settings of a new model, or of one that goes on; a new one has one word until they are counted.
+    pub fn settings(&self, before: Option<&Settings>) -> Result<Settings> {
+        match before {
+            Some(before) => knobs::continued(before, &self.given),
+            None => knobs::settings(&self.given).map(|settings| settings.vocabulary(1)),
+        }
+    }
+}
+
+impl clap::Args for KnobArgs {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        // The seed belongs to all commands.
+        KNOBS.iter().filter(|knob| knob.name != "seed").fold(command, |command, knob| {
+            let command = command.arg(flag(knob));
+            if knob.name != "boost" {
+                return command;
+            }
+            let off = Arg::new("no-boost").long("no-boost").action(ArgAction::SetTrue);
+            command.arg(off.help("Move the topics once per minibatch").help_heading(heading(knob)))
+        })
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+fn flag(knob: &'static Knob) -> Arg {
+    let help = spelled(knob.help, |name| Some(format!("--{name}")));
+    let (short, more) = help.split_once('\n').unwrap_or((&help, ""));
+    let default = knob.defaults().filter(|_| !matches!(knob.kind, Kind::Switch));
+    let short = default.map_or(short.to_owned(), |default| format!("{short} [default: {default}]"));
+    let arg = Arg::new(knob.name).long(knob.name).help(short.clone());
+    let arg = if more.is_empty() { arg } else { arg.long_help(format!("{short}\n\n{more}")) };
+    let arg = match knob.kind {
+        Kind::Switch => arg.action(ArgAction::SetTrue),
+        Kind::Choice(names) => {
+            arg.value_name(knob.value).value_parser(names.to_vec()).hide_possible_values(true)
+        }
+        _ => arg.value_name(knob.value).value_parser(|text: &str| knob.check(text).map(|()| text.to_owned())),
+    };
+    match heading(knob) {
+        Some(heading) => arg.help_heading(heading),
+        None if knob.name == "topics" => arg.short('k').visible_aliases(["components", "num-topics"]),
+        None => arg,
+    }
+}
+
+fn heading(knob: &Knob) -> Option<&'static str> {
+    match knob.name {
+        "model" | "topics" | "batch" => None,
+        _ if knob.models == ["hdp"] => Some("Open number of topics (--model hdp)"),
+        _ if knob.models.contains(&"lda") => Some("Method"),
+        _ => Some("Models of numbers"),
+    }
+}
+
+impl clap::FromArgMatches for KnobArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let value = |knob: &Knob| match (knob.name, knob.kind) {
+            ("boost", _) => boost(matches).map(|on| on.to_string()),
+            (name, Kind::Switch) => matches.get_flag(name).then(|| "true".to_owned()),
+            (name, _) => {
+                let last = matches.try_get_raw(name).ok()??.next_back()?;
+                Some(last.to_string_lossy().into_owned())
+            }
+        };
+        let given = KNOBS.iter().filter_map(|knob| Some((knob.name, value(knob)?)));
+        Ok(Self { given: given.collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// `--boost` or `--no-boost`: the one that was asked for more directly counts.
+fn boost(matches: &ArgMatches) -> Option<bool> {
+    // On the command line the last one counts; a variable comes before that, and a file before all.
+    let directness = |flag: &str| {
+        matches.get_flag(flag).then(|| match matches.value_source(flag) {
+            Some(ValueSource::CommandLine) => (2, matches.index_of(flag)),
+            Some(ValueSource::EnvVariable) => (1, None),
+            _ => (0, None),
+        })
+    };
+    let (on, off) = (directness("boost"), directness("no-boost"));
+    (on != off).then_some(on > off)
+}

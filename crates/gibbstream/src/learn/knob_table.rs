@@ -1,0 +1,350 @@
+//! The table itself: a row for everything that users can choose.
+
+use super::knobs::{Kind, Knob, is_a, read};
+use super::parts;
+use super::{ModelKind, Settings};
+use crate::averaging::Averaging;
+use crate::method::Method;
+use crate::model::alpha::AlphaRule;
+use crate::model::ica::Sources;
+use crate::schedule::StepSize;
+
+const ALL: &[&str] = &ModelKind::NAMES;
+const LDA: &[&str] = &["lda"];
+const HDP: &[&str] = &["hdp"];
+const ICA: &[&str] = &["ica"];
+const TOPICS: &[&str] = &["lda", "hdp"];
+const SAMPLED: &[&str] = &["lda", "hdp", "ica"];
+const BOOSTED: &[&str] = &["lda", "ica"];
+const SMOOTHED: &[&str] = &["lda", "hdp", "multinomial-mixture"];
+const GAUSSIAN: &[&str] = &["gaussian-mixture"];
+const FLOORED: &[&str] = &["ica", "gaussian-mixture", "poisson-mixture", "bernoulli-mixture"];
+const GIVEN_NUMBER: &[&str] =
+    &["lda", "ica", "gaussian-mixture", "poisson-mixture", "multinomial-mixture", "bernoulli-mixture"];
+
+/// How a field is read and written.
+macro_rules! field {
+    ($($field:tt)+) => {
+        (
+            |settings: &mut Settings, text: &str| {
+                settings.$($field)+ = read(text)?;
+                Ok(())
+            },
+            |settings: &Settings| Some(settings.$($field)+.to_string()),
+        )
+    };
+}
+
+/// The same for a field of some kinds of models.
+macro_rules! model_field {
+    ($($kind:pat_param)|+ => $field:expr) => {
+        (
+            |settings: &mut Settings, text: &str| {
+                if let $($kind)|+ = &mut settings.model {
+                    $field = read(text)?;
+                }
+                Ok(())
+            },
+            |settings: &Settings| match &settings.model {
+                $($kind)|+ => Some($field.to_string()),
+                _ => None,
+            },
+        )
+    };
+}
+
+/// All knobs, in the order in which they take effect: parts of a method come after the method.
+pub static KNOBS: &[Knob] = &[
+    Knob {
+        name: "model",
+        kind: Kind::Choice(ALL),
+        value: "MODEL",
+        models: ALL,
+        help: "Kind of model to learn
+lda has a given number of topics, and hdp finds the number itself. For rows of numbers (CSV with a header row, Parquet, \
+               .npy) there are ica, gaussian-mixture, poisson-mixture, multinomial-mixture and bernoulli-mixture.",
+        access: (parts::set_model, |settings| Some(settings.model.name().to_owned())),
+    },
+    Knob {
+        name: "topics",
+        kind: Kind::Whole,
+        value: "K",
+        models: GIVEN_NUMBER,
+        help: "Number of topics, components or sources, required for every model but hdp",
+        access: field!(components),
+    },
+    Knob {
+        name: "method",
+        kind: Kind::Method,
+        value: "NAME",
+        models: ALL,
+        help: "How to learn; `gibbstream methods` lists the methods with their settings
+The defaults of all settings that are shown here are those of g-oem.",
+        access: (parts::set_method, |settings| Some(settings.name.clone())),
+    },
+    Knob {
+        name: "paper",
+        kind: Kind::Switch,
+        value: "",
+        models: LDA,
+        help: "Use the settings of the paper for everything that is not given",
+        access: (
+            |settings, text| {
+                if text == "true" {
+                    settings.method = Method::published(&settings.name)?;
+                }
+                Ok(())
+            },
+            |settings| Some(Method::published(&settings.name).is_ok_and(|own| own == settings.method).to_string()),
+        ),
+    },
+    Knob {
+        name: "batch",
+        kind: Kind::Batch,
+        value: "N",
+        models: ALL,
+        help: "Documents or rows in a minibatch, or A..B to start with A and grow to B
+With A..B a minibatch has a twentieth of the documents seen so far, but at least A and at most B: as accurate, and \
+               large minibatches keep many threads busy.",
+        access: field!(batch),
+    },
+    Knob {
+        name: "seed",
+        kind: Kind::Whole,
+        value: "N",
+        models: ALL,
+        help: "Seed of all random numbers",
+        access: field!(seed.0),
+    },
+    Knob {
+        name: "sweeps",
+        kind: Kind::Whole,
+        value: "P",
+        models: SAMPLED,
+        help: "Sweeps or iterations over each document",
+        access: field!(method.sweeps),
+    },
+    Knob {
+        name: "local",
+        kind: Kind::Choice(&["gibbs", "mean-field", "mh"]),
+        value: "PART",
+        models: LDA,
+        help: "Inference inside documents: gibbs, mean-field or mh (Metropolis-Hastings)",
+        access: (parts::set_local, |settings| Some(settings.method.local.name().to_owned())),
+    },
+    Knob {
+        name: "statistic",
+        kind: Kind::Choice(&["rb", "in-sweep", "counts", "last"]),
+        value: "PART",
+        models: TOPICS,
+        help: "What sampling keeps: rb, in-sweep, counts or last
+rb: the probabilities of each token's topic after a sweep (Rao-Blackwellised); in-sweep: those at the moment of the draw; \
+               counts: the topics that were drawn; last: the topics of the last sweep alone.",
+        access: (parts::set_statistic, parts::show_statistic),
+    },
+    Knob {
+        name: "window",
+        kind: Kind::Choice(&["quarter", "half", "last"]),
+        value: "PART",
+        models: SAMPLED,
+        help: "Sweeps that sampling keeps: the last quarter, the last half, or the last one",
+        access: (parts::set_window, parts::show_window),
+    },
+    Knob {
+        name: "global",
+        kind: Kind::Choice(&["ml", "bayes", "langevin"]),
+        value: "PART",
+        models: LDA,
+        help: "How topics follow from statistics: ml (maximum likelihood), bayes or langevin",
+        access: (parts::set_global, |settings| Some(settings.method.global.name().to_owned())),
+    },
+    Knob {
+        name: "smoothing",
+        kind: Kind::Number,
+        value: "X",
+        models: SMOOTHED,
+        help: "Share of each topic that is spread evenly over all words",
+        access: (parts::set_smoothing, parts::show_smoothing),
+    },
+    Knob {
+        name: "topic-prior",
+        kind: Kind::Number,
+        value: "B",
+        models: TOPICS,
+        help: "Parameter of the Dirichlet prior of the topics
+Under maximum likelihood it is the number of tokens of every word that is added to each topic, instead of {smoothing}.",
+        access: (parts::set_topic_prior, parts::show_topic_prior),
+    },
+    Knob {
+        name: "kappa",
+        kind: Kind::Number,
+        value: "X",
+        models: ALL,
+        help: "Exponent of step sizes: minibatch number i weighs tau (i + offset)^-kappa",
+        access: (|settings, text| parts::set_power(settings, 0, text), |settings| parts::show_power(settings, 0)),
+    },
+    Knob {
+        name: "offset",
+        kind: Kind::Number,
+        value: "T0",
+        models: ALL,
+        help: "Added to the number of the minibatch in step sizes",
+        access: (|settings, text| parts::set_power(settings, 1, text), |settings| parts::show_power(settings, 1)),
+    },
+    Knob {
+        name: "tau",
+        kind: Kind::Number,
+        value: "X",
+        models: ALL,
+        help: "Factor of step sizes",
+        access: (|settings, text| parts::set_power(settings, 2, text), |settings| parts::show_power(settings, 2)),
+    },
+    Knob {
+        name: "step",
+        kind: Kind::Rule(is_a::<StepSize>),
+        value: "RULE",
+        models: ALL,
+        help: "Rule of step sizes: power, constant=X, incremental[=N] or decay=START,DELAY,EXPONENT
+power: by {kappa}, {offset} and {tau}; constant: always X; incremental: all documents alike, and the random start like N \
+               minibatches; decay: for Langevin moves, step i being START (1 + i / DELAY)^-EXPONENT.",
+        access: (parts::set_step, |settings| Some(settings.method.step.to_string())),
+    },
+    Knob {
+        name: "alpha",
+        kind: Kind::Rule(is_a::<AlphaRule>),
+        value: "RULE",
+        models: LDA,
+        help: "How alpha is learnt: fixed-point[=N], newton, gradient, gamma[=SHAPE,RATE] or fixed[=X]
+fixed-point: solved, or its map applied N times; newton, gradient: a step for each minibatch; gamma: the mode under a \
+               Gamma prior; fixed: not learnt, but X, or 1/K if X is not given.",
+        access: field!(method.alpha),
+    },
+    Knob {
+        name: "averaging",
+        kind: Kind::Rule(is_a::<Averaging>),
+        value: "RULE",
+        models: GIVEN_NUMBER,
+        help: "Parameters to report: none, uniform, tail=N or frequencies
+none: the last ones; uniform: their mean over all updates; tail: from update N on; frequencies: the last topics, with the \
+               word frequencies of all documents, for streams that do not change.",
+        access: field!(method.averaging),
+    },
+    Knob {
+        name: "boost",
+        kind: Kind::Switch,
+        value: "",
+        models: BOOSTED,
+        help: "Move the topics after every sweep of a minibatch",
+        access: field!(method.boost),
+    },
+    Knob {
+        name: "start",
+        kind: Kind::Choice(&["gamma", "nearly-uniform"]),
+        value: "PART",
+        models: LDA,
+        help: "Topics to start from: gamma (random words) or nearly-uniform",
+        access: field!(method.start),
+    },
+    Knob {
+        name: "total-docs",
+        kind: Kind::Whole,
+        value: "D",
+        models: TOPICS,
+        help: "Documents in the whole corpus, for Bayesian methods [default: counted, where that is possible]
+Methods that do not depend on it take note of it.",
+        access: (parts::set_total_docs, parts::show_total_docs),
+    },
+    Knob {
+        name: "initial-topics",
+        kind: Kind::Whole,
+        value: "K",
+        models: HDP,
+        help: "Topics to start with",
+        access: field!(components),
+    },
+    Knob {
+        name: "max-topics",
+        kind: Kind::Whole,
+        value: "K",
+        models: HDP,
+        help: "Topics that there may be at most",
+        access: model_field!(ModelKind::Hdp(hdp) => hdp.max_topics),
+    },
+    Knob {
+        name: "doc-concentration",
+        kind: Kind::Number,
+        value: "B",
+        models: HDP,
+        help: "Concentration of topics in documents: a small one gives documents about few topics",
+        access: model_field!(ModelKind::Hdp(hdp) => hdp.doc_concentration),
+    },
+    Knob {
+        name: "top-concentration",
+        kind: Kind::Number,
+        value: "C",
+        models: HDP,
+        help: "Concentration of the weights of topics: a large one makes new topics likely",
+        access: model_field!(ModelKind::Hdp(hdp) => hdp.top_concentration),
+    },
+    Knob {
+        name: "min-remainder",
+        kind: Kind::Number,
+        value: "R",
+        models: HDP,
+        help: "Share that is always left for topics not met yet; with 0 new topics may become ever less likely",
+        access: model_field!(ModelKind::Hdp(hdp) => hdp.min_remainder),
+    },
+    Knob {
+        name: "pi",
+        kind: Kind::Choice(&["constrained", "literal"]),
+        value: "RULE",
+        models: HDP,
+        help: "Weights of topics: constrained (they and the remainder add up to 1) or literal (as in the paper)",
+        access: model_field!(ModelKind::Hdp(hdp) => hdp.pi),
+    },
+    Knob {
+        name: "sources",
+        kind: Kind::Rule(is_a::<Sources>),
+        value: "LAW",
+        models: ICA,
+        help: "Law of the sources: laplace, student (degrees of freedom learnt), student=NU or gaussian",
+        access: model_field!(ModelKind::Ica { sources, .. } => *sources),
+    },
+    Knob {
+        name: "noise",
+        kind: Kind::Choice(&["isotropic", "diagonal"]),
+        value: "FORM",
+        models: ICA,
+        help: "Noise: isotropic (one variance) or diagonal (one for each column)",
+        access: model_field!(ModelKind::Ica { noise, .. } => *noise),
+    },
+    Knob {
+        name: "source-scale",
+        kind: Kind::Choice(&["learnt", "fixed"]),
+        value: "HOW",
+        models: ICA,
+        help: "Scale of the sources: learnt (and handed over to the mixing matrix) or fixed",
+        access: (parts::set_source_scale, parts::show_source_scale),
+    },
+    Knob {
+        name: "covariance",
+        kind: Kind::Choice(&["full", "diagonal"]),
+        value: "FORM",
+        models: GAUSSIAN,
+        help: "Covariances of the components: full or diagonal",
+        access: model_field!(ModelKind::GaussianMixture { covariance, .. } => *covariance),
+    },
+    Knob {
+        name: "floor",
+        kind: Kind::Number,
+        value: "X",
+        models: FLOORED,
+        help: "Smallest variance (gaussian-mixture, ica), rate (poisson-mixture) or probability (bernoulli-mixture)",
+        access: model_field!(
+            ModelKind::Ica { floor, .. }
+            | ModelKind::GaussianMixture { floor, .. }
+            | ModelKind::PoissonMixture { floor }
+            | ModelKind::BernoulliMixture { floor } => *floor
+        ),
+    },
+];
