@@ -145,6 +145,11 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         self.clock
     }
 
+    /// The statistics of the last minibatch that [`Self::partial_fit`] has learnt from.
+    pub fn last_statistics(&self) -> &M::Statistics {
+        &self.fresh
+    }
+
     /// Runs `work` on the threads of this run.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.pool.install(work)

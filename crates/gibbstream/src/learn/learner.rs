@@ -7,7 +7,8 @@ use super::batch::AnyBatch;
 use super::parameters::{Diagnostics, Parameters};
 use crate::error::{Error, Result};
 use crate::inference::LocalInference;
-use crate::model::LatentModel;
+use crate::bytes::{from_bytes, to_bytes};
+use crate::model::{LatentModel, Statistics, Sums};
 use crate::model::lda::LdaState;
 use crate::model::topic_learner::WordFrequencies;
 use crate::online::{Online, Run};
@@ -18,7 +19,7 @@ use std::borrow::Cow;
 /// What a model supplies beside learning, so that it can be saved, asked, and used by runs and commands.
 pub trait LearnerModel: LatentModel<Batch: Clone, State: 'static> + Clone + 'static {
     /// What its scores stand beside.
-    type Baseline: Baseline<Self::Batch>;
+    type Baseline: Baseline<Self>;
 
     /// The baseline before anything was seen.
     fn baseline(&self) -> Self::Baseline;
@@ -53,9 +54,22 @@ pub trait LearnerModel: LatentModel<Batch: Clone, State: 'static> + Clone + 'sta
 }
 
 /// Something simple that was fitted to everything seen, and that a model must beat.
-pub trait Baseline<B>: Clone + Send + Sync + 'static {
+pub trait Baseline<M: LatentModel>: Clone + Send + Sync + 'static {
+    /// Chooses what its sums are centred on, before anything was seen.
+    fn begin(&mut self, _first: &M::Batch) {}
+
+    /// What its sums are centred on.
+    fn center(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// What it wants to know of some observations beside the statistics of the model.
+    fn sums(&self, _center: &[f64], _block: &M::Batch) -> Sums {
+        Sums::default()
+    }
+
     /// Takes a minibatch into account.
-    fn observe(&mut self, batch: &B);
+    fn absorb(&mut self, statistics: &M::Statistics, sums: &Sums);
 
     /// Its sums.
     fn arrays(&self) -> Vec<Array<'_>>;
@@ -79,6 +93,20 @@ pub trait Baseline<B>: Clone + Send + Sync + 'static {
 pub trait Learner: Send {
     /// Learns from one minibatch. An error leaves everything as it was.
     fn partial_fit(&mut self, batch: &AnyBatch<'_>) -> Result<Step>;
+
+    /// Makes the random start, unless there is one: the first minibatch may set scales.
+    fn begin(&mut self, first: &AnyBatch<'_>) -> Result<()>;
+
+    /// The parameters for a minibatch, as bytes: what another process needs for [`Self::e_step_bytes`].
+    fn view_bytes(&self, batch: &AnyBatch<'_>) -> Result<Vec<u8>>;
+
+    /// The statistics of a block of a minibatch, as bytes. A learner of the same settings that has learnt nothing
+    /// computes them as well as this one.
+    fn e_step_bytes(&self, view: &[u8], block: &AnyBatch<'_>) -> Result<Vec<u8>>;
+
+    /// Learns from the statistics of all blocks of a minibatch, in any order: with the two calls before it, the same
+    /// as [`Self::partial_fit`], to the last bit.
+    fn absorb_bytes(&mut self, blocks: &[Vec<u8>]) -> Result<Step>;
 
     /// Updates made and observations seen.
     fn clock(&self) -> Step;
@@ -260,8 +288,43 @@ impl<M: LearnerModel, L: LocalInference<M>> OnlineLearner<M, L> {
 impl<M: LearnerModel, L: LocalInference<M>> Learner for OnlineLearner<M, L> {
     fn partial_fit(&mut self, batch: &AnyBatch<'_>) -> Result<Step> {
         let batch = self.online.model().batch(batch)?;
+        self.baseline.begin(&batch);
         let step = self.online.partial_fit(&batch)?;
-        self.baseline.observe(&batch);
+        let sums = self.baseline.sums(&self.baseline.center(), &batch);
+        self.baseline.absorb(self.online.last_statistics(), &sums);
+        Ok(step)
+    }
+
+    fn begin(&mut self, first: &AnyBatch<'_>) -> Result<()> {
+        let first = self.online.model().batch(first)?;
+        self.baseline.begin(&first);
+        self.online.begin(&first).map(drop)
+    }
+
+    fn view_bytes(&self, batch: &AnyBatch<'_>) -> Result<Vec<u8>> {
+        let batch = self.online.model().batch(batch)?;
+        let view = self.online.view(&batch).ok_or_else(|| {
+            Error::setting("model", "nothing has been learnt yet", "make a start with the first minibatch")
+        })?;
+        Ok(to_bytes(&(view, self.baseline.center())))
+    }
+
+    fn e_step_bytes(&self, view: &[u8], block: &AnyBatch<'_>) -> Result<Vec<u8>> {
+        let block = self.online.model().batch(block)?;
+        let (view, center): (M::View, Vec<f64>) = from_bytes(view)?;
+        let statistics = self.online.e_step(&view, &block)?;
+        Ok(to_bytes(&(statistics, self.baseline.sums(&center, &block))))
+    }
+
+    fn absorb_bytes(&mut self, blocks: &[Vec<u8>]) -> Result<Step> {
+        let (mut statistics, mut sums) = (M::Statistics::default(), Sums::default());
+        for bytes in blocks {
+            let block: (M::Statistics, Sums) = from_bytes(bytes)?;
+            statistics.merge(&block.0)?;
+            sums.merge(&block.1)?;
+        }
+        let step = self.online.absorb(&statistics)?;
+        self.baseline.absorb(&statistics, &sums);
         Ok(step)
     }
 

@@ -1,6 +1,6 @@
 //! What a model of numbers must beat: one member of a family, fitted to everything seen.
 
-use super::Batch;
+use super::{Batch, LatentModel, Statistics, Sums};
 use super::mixture::{Family, Mixture, MixtureExpectation, MixtureParameters};
 use super::observations::Observations;
 use crate::error::Result;
@@ -32,18 +32,35 @@ impl<F: Family + 'static> SingleComponent<F> {
     }
 }
 
-impl<F: Family + 'static, B: Batch + AsRef<Observations>> Baseline<B> for SingleComponent<F> {
-    fn observe(&mut self, batch: &B) {
-        // What comes a second time says nothing new.
-        if batch.is_empty() || batch.key(0)[0] > 0 {
-            return;
-        }
-        let observations = batch.as_ref();
+impl<F: Family + 'static, M: LatentModel<Batch: AsRef<Observations>>> Baseline<M> for SingleComponent<F> {
+    fn begin(&mut self, first: &M::Batch) {
         if self.mass == 0.0 {
-            self.pivot = observations.mean();
+            self.pivot = first.as_ref().mean();
         }
-        self.mass += Batch::len(observations) as f64;
-        observations.rows().for_each(|x| self.family.accumulate(&self.pivot, x, 1.0, &mut self.sums));
+    }
+
+    fn center(&self) -> Vec<f64> {
+        self.pivot.clone()
+    }
+
+    fn sums(&self, center: &[f64], block: &M::Batch) -> Sums {
+        let mut sums = Sums::new(self.sums.len());
+        // What comes a second time says nothing new.
+        if block.is_empty() || block.key(0)[0] > 0 || center.len() != self.pivot.len() {
+            return sums;
+        }
+        let mut space = vec![0.0; self.sums.len()];
+        for x in block.as_ref().rows() {
+            space.fill(0.0);
+            self.family.accumulate(center, x, 1.0, &mut space);
+            sums.add(&space);
+        }
+        sums
+    }
+
+    fn absorb(&mut self, _statistics: &M::Statistics, sums: &Sums) {
+        self.mass += sums.weight() as f64;
+        self.sums.iter_mut().zip(sums.totals()).for_each(|(sum, fresh)| *sum += fresh);
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {

@@ -4,7 +4,9 @@ use super::alpha::{AlphaClamps, AlphaState};
 use super::hdp::Hdp;
 use super::lda::{Lda, LdaState, Topics};
 use super::sticks::Sticks;
+use super::topic_statistics::TopicStatistics;
 use super::topics::{TopicAverage, TopicStats};
+use super::{LatentModel, Sums};
 use crate::corpus::Minibatch;
 use crate::error::Result;
 use crate::evaluation::Unigram;
@@ -24,13 +26,11 @@ pub struct WordFrequencies {
     pub counts: Vec<u64>,
 }
 
-impl Baseline<Minibatch> for WordFrequencies {
-    fn observe(&mut self, batch: &Minibatch) {
-        self.tokens += batch.tokens();
-        for index in 0..batch.len() {
-            for entry in batch.document(index) {
-                self.counts[batch.words()[entry.word as usize] as usize] += u64::from(entry.count);
-            }
+impl<M: LatentModel<Statistics = TopicStatistics>> Baseline<M> for WordFrequencies {
+    fn absorb(&mut self, statistics: &TopicStatistics, _sums: &Sums) {
+        for (index, &word) in statistics.words().iter().enumerate() {
+            self.counts[word as usize] += statistics.tokens(index);
+            self.tokens += statistics.tokens(index);
         }
     }
 

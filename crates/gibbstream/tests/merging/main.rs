@@ -5,6 +5,7 @@
 //! corpus is one chain over all of its tokens: neither can be split, and neither is here.
 #![allow(missing_docs, clippy::unwrap_used, reason = "these are tests, helpers included")]
 
+mod learners;
 mod refusals;
 mod rows;
 mod topics;
