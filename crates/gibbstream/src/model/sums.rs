@@ -108,6 +108,7 @@ const NOTHING: i16 = i16::MIN;
 const TOPS: std::ops::RangeInclusive<i16> = -34..=31;
 
 /// Sums over observations of a list of numbers, exact in any order: statistics for models whose statistics are a list.
+#[allow(clippy::struct_field_names, reason = "it has sums")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Sums {

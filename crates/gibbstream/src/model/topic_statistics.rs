@@ -660,7 +660,7 @@ fn sorted_sizes(documents: &[DocumentStats], topics: usize) -> Vec<(u32, u32, u6
 fn sizes_are_sound(sizes: &[(u32, u32, u64)], topics: usize, drawn: u64) -> bool {
     let ascending = sizes.windows(2).all(|pair| (pair[0].0, pair[0].1) < (pair[1].0, pair[1].1));
     let possible = |&(topic, size, count): &(u32, u32, u64)| {
-        (topic as usize) < topics && size > 0 && count <= u64::from(u32::MAX)
+        (topic as usize) < topics && size > 0 && u32::try_from(count).is_ok()
     };
     let tokens = |sum: u64, &(_, size, count): &(u32, u32, u64)| {
         sum.saturating_add(u64::from(size).saturating_mul(count))

@@ -514,15 +514,14 @@ impl Spread {
             keep: f64 = if row.replace { 0.0 } else { 1.0 },
             counts: &mut [f64] = row.counts,
             next: &[f64] = row.next,
-            factors: &[f64] = &self.factors,
-            offsets: &[f64] = &self.offsets,
+            spread: &Spread = self,
             totals: &mut [f64] = totals,
         ) -> () {
             let (next, _) = next.as_chunks::<LANES>();
             let (count_lanes, count_rest) = counts.as_chunks_mut::<LANES>();
             let (total_lanes, total_rest) = totals.as_chunks_mut::<LANES>();
-            let (factor_lanes, factor_rest) = factors.as_chunks::<LANES>();
-            let (offset_lanes, offset_rest) = offsets.as_chunks::<LANES>();
+            let (factor_lanes, factor_rest) = spread.factors.as_chunks::<LANES>();
+            let (offset_lanes, offset_rest) = spread.offsets.as_chunks::<LANES>();
             let lanes = count_lanes.iter_mut().zip(total_lanes).zip(factor_lanes.iter().zip(offset_lanes));
             for (i, ((counts, totals), (factors, offsets))) in lanes.enumerate() {
                 if let Some(next) = next.get(i) {

@@ -52,7 +52,7 @@ fn runs() -> [Run; 3] {
     [base, Run { step, ..base }, Run { averaging: Averaging::Tail(2), ..base }]
 }
 
-fn mixture<F: Family>(family: F, rows: fn(Range<usize>) -> Vec<f64>) {
+fn mixture<F: Family>(family: &F, rows: fn(Range<usize>) -> Vec<f64>) {
     for (run, hold) in runs().into_iter().zip([0, 0, 2]) {
         let model = Mixture::new(3, COLUMNS, family.clone()).unwrap().hold(hold);
         let cut =
@@ -64,11 +64,11 @@ fn mixture<F: Family>(family: F, rows: fn(Range<usize>) -> Vec<f64>) {
 
 #[test]
 fn mixtures_of_every_family() {
-    mixture(Poisson::default(), counts);
-    mixture(Multinomial::default(), counts);
-    mixture(Bernoulli::default(), answers);
+    mixture(&Poisson::default(), counts);
+    mixture(&Multinomial::default(), counts);
+    mixture(&Bernoulli::default(), answers);
     for covariance in [Covariance::Full, Covariance::Diagonal] {
-        mixture(Gaussian { covariance, floor: 1e-3 }, points);
+        mixture(&Gaussian { covariance, floor: 1e-3 }, points);
     }
 }
 

@@ -9,6 +9,7 @@ use gibbstream::inference::chain::Move;
 use gibbstream::inference::gibbs::{Gibbs, Statistic, Window};
 use gibbstream::inference::mean_field::MeanField;
 use gibbstream::inference::predictive::PredictiveGibbs;
+use gibbstream::learn::{ModelKind, Settings};
 use gibbstream::method::{Local, Method};
 use gibbstream::model::alpha::AlphaRule;
 use gibbstream::model::deaths::DeathRule;
@@ -17,7 +18,6 @@ use gibbstream::model::lda::{Lda, LdaState};
 use gibbstream::model::topic_statistics::TopicStatistics;
 use gibbstream::online::Run;
 use gibbstream::schedule::StepSize;
-use gibbstream::learn::{ModelKind, Settings};
 
 pub const VOCABULARY: usize = 60;
 const SIZE: usize = 24;
@@ -69,7 +69,12 @@ fn lda(name: &str, method: Method) -> LdaState {
             let new = || online(&settings, settings.lda_model(), MeanField { iterations: 8 });
             same_bits(name, new, cut, (SIZE, 4))
         }
-        _ => same_bits(name, || online(&settings, settings.lda_model(), gibbs(&settings.method)), cut, (SIZE, 4)),
+        _ => same_bits(
+            name,
+            || online(&settings, settings.lda_model(), gibbs(&settings.method)),
+            cut,
+            (SIZE, 4),
+        ),
     }
 }
 
