@@ -33,7 +33,7 @@ pub struct RowArgs {
 }
 
 /// Flags of documents and topics that mean nothing for rows of numbers.
-const TOPIC_FLAGS: [&str; 26] = [
+const TOPIC_FLAGS: [&str; 25] = [
     "alpha",
     "local",
     "global",
@@ -41,7 +41,6 @@ const TOPIC_FLAGS: [&str; 26] = [
     "start",
     "topic-prior",
     "total-docs",
-    "follow",
     "vocab",
     "vocab-mode",
     "max-vocab",
