@@ -42,11 +42,6 @@ impl Trainer {
         self.learner.partial_fit(&batch.into())
     }
 
-    /// The same with a minibatch of either kind.
-    pub fn partial_fit_any(&mut self, batch: &AnyBatch<'_>) -> Result<Step> {
-        self.learner.partial_fit(batch)
-    }
-
     /// Makes room for words that were not known before. They begin without counts, so in every topic they have the
     /// probability that its rule gives to words that did not occur: the smoothing share or the prior.
     pub fn grow(&mut self, words: usize) {

@@ -84,8 +84,7 @@ pub fn run(
     let kind = snapshot.settings.model;
     if !kind.has_topics() {
         let is_ica = matches!(kind, ModelKind::Ica { .. });
-        let flags =
-            [("--tokens", args.tokens), ("--follow", args.follow), ("--top", args.top.is_some() && is_ica)];
+        let flags = [("--tokens", args.tokens), ("--top", args.top.is_some() && is_ica)];
         refuse(&snapshot, &flags)?;
         if args.sweeps < 2 {
             let problem = "one half of the sweeps is kept, so there must be two at least";

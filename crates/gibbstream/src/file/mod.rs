@@ -10,11 +10,14 @@ mod layout;
 
 mod version_1;
 
+mod features;
+
 mod model;
 
 mod checkpoint;
 
 pub use checkpoint::{Checkpoint, CheckpointFolder};
+pub use features::Features;
 pub use layout::VERSION;
-pub use model::{Features, HistoryEntry, Model, RunState};
+pub use model::{HistoryEntry, Model, RunState};
 pub use version_1::upgraded_request;

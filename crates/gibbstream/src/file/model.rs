@@ -1,11 +1,12 @@
 //! A model as it is kept in a `*.gbs` file (docs/model-format.md): settings, what was learnt, names of words or columns,
 //! and what has been done to it.
 
+use super::features::{Features, lines, read_words};
 use super::layout::{StoredState, Tensor, bytes_of, seal, unseal};
 use super::new_file::NewFile;
-use crate::corpus::{OpenRule, OpenState, OpenVocabulary, Tokenizer, Vocabulary};
+use crate::corpus::{OpenRule, OpenState, Tokenizer};
 use crate::error::Result;
-use crate::learn::{Array, Fitted, Scalar, Settings, Stored};
+use crate::learn::{Array, Fitted, Scalar, Settings};
 use crate::model::hdp::topics_used;
 use crate::model::lda::LdaState;
 use crate::schedule::Step;
@@ -14,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 /// A model as it is kept on disk.
 #[derive(Debug)]
@@ -29,60 +29,6 @@ pub struct Model {
     pub tokenizer: Option<Tokenizer>,
     /// What has been done to it, oldest first.
     pub history: Vec<HistoryEntry>,
-}
-
-/// The names of what a model is about.
-#[derive(Clone, Debug)]
-pub enum Features {
-    /// Words of documents.
-    Words(Vocabulary),
-    /// Words of documents that new ones can join.
-    OpenWords(OpenVocabulary),
-    /// Columns of rows of numbers.
-    Columns(Vec<String>),
-}
-
-impl Features {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Words(vocabulary) => vocabulary.len(),
-            Self::OpenWords(open) => open.len(),
-            Self::Columns(columns) => columns.len(),
-        }
-    }
-
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The columns; none for models of documents.
-    pub fn columns(&self) -> &[String] {
-        if let Self::Columns(columns) = self { columns } else { &[] }
-    }
-
-    /// The words at this moment; none for models of numbers.
-    pub fn vocabulary(&self) -> Vocabulary {
-        match self {
-            Self::Words(vocabulary) => vocabulary.clone(),
-            Self::OpenWords(open) => open.vocabulary(),
-            Self::Columns(_) => Vocabulary::default(),
-        }
-    }
-
-    /// The words, if new ones can join them.
-    pub fn open(&self) -> Option<&OpenVocabulary> {
-        if let Self::OpenWords(open) = self { Some(open) } else { None }
-    }
-
-    fn open_state(&self) -> Option<&OpenState> {
-        self.open().map(OpenVocabulary::state)
-    }
-
-    pub(crate) fn open_mut(&mut self) -> Option<&mut OpenVocabulary> {
-        if let Self::OpenWords(open) = self { Some(open) } else { None }
-    }
 }
 
 /// Something that was done to a model.
@@ -291,38 +237,4 @@ fn read(file: &SafeTensors<'_>, header: Value) -> Result<(Model, Option<RunState
         });
     }
     Ok((Model { settings, fitted, features, tokenizer, history }, run))
-}
-
-/// The words by number, one a line; a free place is an empty line.
-fn lines(vocabulary: &Vocabulary) -> String {
-    let mut lines = String::new();
-    for place in 0..vocabulary.len() as u32 {
-        lines.push_str(&vocabulary.known(place).unwrap_or_default());
-        lines.push('\n');
-    }
-    lines
-}
-
-fn read_words(stored: &StoredState<'_>, open: Option<OpenState>) -> Result<Features, String> {
-    let text = stored.file.tensor("vocabulary").map_err(|error| error.to_string())?;
-    let text = std::str::from_utf8(text.data()).map_err(|_| "its vocabulary is not UTF-8".to_string())?;
-    let Some(mut open) = open else {
-        return Vocabulary::new(text.lines()).map(Features::Words).map_err(|error| error.to_string());
-    };
-    open.rule.check().map_err(|error| error.to_string())?;
-    let places: Vec<Option<Arc<str>>> =
-        text.lines().map(|word| Some(word).filter(|word| !word.is_empty()).map(Arc::from)).collect();
-    // The other checks are those of a vocabulary without the gaps.
-    let words: Vec<Arc<str>> = places.iter().flatten().cloned().collect();
-    Vocabulary::new(words).map_err(|error| error.to_string())?;
-    let mut bits = None;
-    match open.rule {
-        OpenRule::Hash { bits: given } => bits = Some(given),
-        OpenRule::Grow { .. } => {
-            let usage = stored.floats("word_usage", &[places.len(), 2])?;
-            open.usage = bytemuck::cast_slice(&usage).to_vec();
-        }
-    }
-    let vocabulary = Vocabulary::with_free_places(places, bits);
-    Ok(Features::OpenWords(OpenVocabulary::resume(&vocabulary, open)))
 }

@@ -117,6 +117,15 @@ impl<'a> From<&'a Observations> for AnyBatch<'a> {
     }
 }
 
+impl<'a> From<&'a AnyBatch<'_>> for AnyBatch<'a> {
+    fn from(batch: &'a AnyBatch<'_>) -> Self {
+        match batch {
+            AnyBatch::Documents(batch) => Self::Documents(Cow::Borrowed(batch)),
+            AnyBatch::Rows(batch) => Self::Rows(Cow::Borrowed(batch)),
+        }
+    }
+}
+
 fn wrong_kind(problem: &str) -> Error {
     Error::setting("observations", problem, "give what the model is for")
 }

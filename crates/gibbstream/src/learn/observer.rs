@@ -30,6 +30,8 @@ pub enum Event<'a> {
     Evaluated(&'a Evaluated),
     /// A checkpoint is on disk.
     CheckpointWritten,
+    /// The time that the run was given is over.
+    TimeUp,
 }
 
 /// Somebody who looks on.

@@ -60,7 +60,7 @@ pub fn run(
     let log = args.log.as_deref().map(|path| Log::open(path, log_bytes)).transpose()?;
     let mut run = start.begin(&plan, &prepared, general.threads)?.with_checkpoints(checkpoints, request);
     interrupt.defer();
-    let mut watch = Watch { output, interrupt, log, started: Instant::now() };
+    let mut watch = Watch { output, interrupt, log, started: Instant::now(), max_seconds: plan.max_seconds };
     let ended = learn(&mut run, &plan, &prepared, &mut watch)?;
     if ended != Ended::Finished {
         run.save_checkpoint(&mut watch)?;
@@ -102,9 +102,6 @@ fn learn(
     let source = prepared.source.clone();
     output.progress.start("training", source.unit(), total);
     let ended = run.fit(move |words| source.read_entering(words), &options, watch)?;
-    if ended == Ended::TimeUp {
-        output.note(format_args!("stopped after {} seconds, as asked", plan.max_seconds));
-    }
     output.progress.finish();
     if run.unknown_tokens() > 0 {
         let unknown = count(run.unknown_tokens());

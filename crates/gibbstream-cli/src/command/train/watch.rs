@@ -16,6 +16,7 @@ pub struct Watch<'a> {
     pub interrupt: &'a Interrupt,
     pub log: Option<Log>,
     pub started: Instant,
+    pub max_seconds: f64,
 }
 
 impl Observer for Watch<'_> {
@@ -57,6 +58,10 @@ impl Observer for Watch<'_> {
                 self.write(&facts)?;
                 self.output.progress.happened(facts);
                 self.output.note(told(evaluated));
+                Ok(())
+            }
+            Event::TimeUp => {
+                self.output.note(format_args!("stopped after {} seconds, as asked", self.max_seconds));
                 Ok(())
             }
             Event::CheckpointWritten => Ok(()),

@@ -1,0 +1,170 @@
+//! Learning: from passes over an input, or from observations that are pushed one by one.
+
+use super::TrainingRun;
+use crate::batch_size::BatchSize;
+use crate::corpus::{Document, Tokenizer};
+use crate::error::Result;
+use crate::learn::batch::{AnyBatch, Observation};
+use crate::learn::minibatches::{
+    CutMinibatch, Cutting, Minibatches, ObservationStream, Part, SharedVocabulary, StreamPosition,
+};
+use crate::learn::observer::{Event, Observer};
+use crate::learn::read_ahead::ReadAhead;
+use crate::schedule::Step;
+use std::time::{Duration, Instant};
+
+/// Minibatches that are read in advance.
+const AHEAD: usize = 2;
+
+/// How [`TrainingRun::fit`] goes through an input.
+#[derive(Clone, Copy, Debug)]
+pub struct FitOptions {
+    /// Passes over the input.
+    pub passes: u64,
+    /// Observations at the beginning of the input that are not learnt from.
+    pub held_out: usize,
+    /// Minibatches between two evaluations; only at the end if not given.
+    pub eval_every: Option<u64>,
+    /// Time after which it ends.
+    pub time_limit: Option<Duration>,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self { passes: 1, held_out: 0, eval_every: None, time_limit: None }
+    }
+}
+
+/// Why [`TrainingRun::fit`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All observations have been learnt from.
+    Finished,
+    /// The time was up.
+    TimeUp,
+    /// The observer said so.
+    Interrupted,
+}
+
+impl TrainingRun {
+    /// Learns from passes over an input, which `open` reads from the top, until it ends, the time is up, or the
+    /// observer wants it to end.
+    pub fn fit(
+        &mut self,
+        open: impl FnMut(Option<&SharedVocabulary>) -> ObservationStream + Send + 'static,
+        options: &FitOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<Ended> {
+        let settings = self.trainer.settings();
+        let cutting = Cutting {
+            held_out: options.held_out,
+            batch: if settings.method.whole_corpus { BatchSize::of(usize::MAX) } else { settings.batch },
+            passes: options.passes,
+            start: self.position,
+            seen: self.trainer.clock().seen,
+        };
+        let parts = Minibatches::new(open, cutting, self.features.open().cloned());
+        let mut parts = ReadAhead::start(parts, AHEAD)?;
+        let started = Instant::now();
+        while let Some(part) = parts.next(&|| observer.is_interrupted())? {
+            match part {
+                Part::HeldOut(held_out) => self.held_out = Some(held_out),
+                Part::Minibatch(cut) => {
+                    let step = self.learn(&cut, observer)?;
+                    self.evaluate_and_save(step, options.eval_every, observer)?;
+                }
+            }
+            if options.time_limit.is_some_and(|limit| started.elapsed() >= limit) {
+                observer.notify(self, &Event::TimeUp)?;
+                self.evaluate_last(observer)?;
+                return Ok(Ended::TimeUp);
+            }
+        }
+        if observer.is_interrupted() {
+            return Ok(Ended::Interrupted);
+        }
+        self.evaluate_last(observer)?;
+        Ok(Ended::Finished)
+    }
+
+    /// Takes one observation, and learns if its minibatch is full now.
+    pub fn push(&mut self, observation: Observation, observer: &mut dyn Observer) -> Result<Option<Step>> {
+        self.waiting.push(observation);
+        if self.waiting.len() < self.batch_size() { Ok(None) } else { self.close(observer) }
+    }
+
+    /// Learns from the observations that wait, however few they are.
+    pub fn close(&mut self, observer: &mut dyn Observer) -> Result<Option<Step>> {
+        if self.waiting.is_empty() {
+            return Ok(None);
+        }
+        let some = std::mem::take(&mut self.waiting);
+        let (count, position) = (some.len() as u64, self.position);
+        let batch = AnyBatch::new(some, position.next(), position.pass)?;
+        if let Some(open) = self.features.open_mut() {
+            // They have entered on this side already.
+            open.take_new_words();
+        }
+        let position = StreamPosition { documents: position.documents + count, ..position };
+        let cut = CutMinibatch { batch, new_words: None, unknown_tokens: 0, position };
+        self.learn(&cut, observer).map(Some)
+    }
+
+    /// Forgets the observations that wait.
+    pub fn discard_waiting(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// Observations in the next minibatch.
+    pub fn batch_size(&self) -> usize {
+        let settings = self.trainer.settings();
+        if settings.method.whole_corpus {
+            usize::MAX
+        } else {
+            settings.batch.after(self.trainer.clock().seen)
+        }
+    }
+
+    /// A text as a document with the numbers of the run's words. New words enter an open vocabulary, so it must be pushed
+    /// before the next one is read.
+    pub fn document(&mut self, text: &str) -> Result<Document> {
+        let plain = Tokenizer::default();
+        self.features.document(text, self.tokenizer.as_ref().unwrap_or(&plain))
+    }
+
+    /// Learns from one minibatch and tells the observer.
+    pub fn learn(&mut self, cut: &CutMinibatch, observer: &mut dyn Observer) -> Result<Step> {
+        if let Some(open) = self.features.open_mut() {
+            if let Some(new_words) = &cut.new_words {
+                open.adopt(new_words);
+            }
+            self.trainer.grow(open.len());
+        }
+        let before = self.cost.wall;
+        let step = self.cost.of(&mut self.trainer, |trainer| trainer.partial_fit(&cut.batch))?;
+        if let (Some(open), AnyBatch::Documents(batch)) = (self.features.open_mut(), &cut.batch) {
+            self.trainer.forget(&open.close(batch));
+        }
+        self.position = cut.position;
+        self.notes.unknown_tokens += cut.unknown_tokens;
+        if let Some(entry) = self.history.last_mut() {
+            entry.documents += cut.batch.len() as u64;
+            entry.tokens += cut.batch.tokens();
+        }
+        let (seconds, batch) = (self.cost.wall.saturating_sub(before).as_secs_f64(), &cut.batch);
+        observer.notify(self, &Event::Learnt { step, batch, seconds })?;
+        if let Some(sticks) = self.trainer.sticks().filter(|sticks| !sticks.births.is_empty()) {
+            let vocabulary = self.features.vocabulary();
+            for birth in &sticks.births {
+                let words: Vec<&str> = birth.words.iter().map(|&word| vocabulary.word(word)).collect();
+                observer.notify(self, &Event::TopicBorn { birth, words: &words })?;
+            }
+        }
+        if self.publish_every.is_some_and(|every| step.update.is_multiple_of(every))
+            || self.reader.take_request()
+        {
+            self.publish()?;
+        }
+        Ok(step)
+    }
+}

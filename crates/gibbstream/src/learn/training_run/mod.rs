@@ -1,0 +1,240 @@
+//! A training run: a learner with its words, its place in the stream, its held-out observations, its history, its
+//! checkpoints and its readers.
+//!
+//! Observations come in one of two ways. [`TrainingRun::fit`] reads passes over an input in a thread of its own; this is
+//! what the program does. [`TrainingRun::push`] takes them one by one, and they wait until their minibatch is full
+//! or [`TrainingRun::close`]d; this is what a service or another language does. Either way every minibatch is learnt
+//! from in [`TrainingRun::learn`].
+
+mod learning;
+
+mod saving;
+
+pub use learning::{Ended, FitOptions};
+
+use super::batch::Observation;
+use super::checkpoints::{Checkpoints, Notes};
+use super::cost::Cost;
+use super::held_out::HeldOut;
+use super::minibatches::StreamPosition;
+use super::parameters::Parameters;
+use super::settings::Settings;
+use super::snapshot::{Snapshot, SnapshotReader};
+use crate::corpus::{Tokenizer, Vocabulary};
+use crate::error::{Error, Result};
+use crate::file::{Features, HistoryEntry, Model, RunState};
+use crate::trainer::{Trainer, nothing_learnt};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A run in progress.
+pub struct TrainingRun {
+    trainer: Trainer,
+    threads: usize,
+    features: Features,
+    tokenizer: Option<Tokenizer>,
+    history: Vec<HistoryEntry>,
+    position: StreamPosition,
+    /// Observations that wait for the others of their minibatch.
+    waiting: Vec<Observation>,
+    held_out: Option<HeldOut>,
+    notes: Notes,
+    cost: Cost,
+    checkpoints: Option<Checkpoints>,
+    request: Value,
+    reader: SnapshotReader,
+    publish_every: Option<u64>,
+}
+
+/// Beginning and ending.
+impl TrainingRun {
+    /// A run that has learnt nothing; `threads` never changes a result.
+    pub fn new(
+        settings: Settings,
+        features: Features,
+        tokenizer: Option<Tokenizer>,
+        threads: usize,
+    ) -> Result<Self> {
+        let trainer = Trainer::new(settings, threads)?;
+        Ok(Self::with(trainer, threads, features, tokenizer, Vec::new()))
+    }
+
+    /// A run that goes on from a model, with settings that may differ in how it learns.
+    pub fn resume(model: Model, settings: Settings, threads: usize) -> Result<Self> {
+        let Model { fitted, features, tokenizer, history, .. } = model;
+        let trainer = Trainer::resume(settings, fitted, threads)?;
+        Ok(Self::with(trainer, threads, features, tokenizer, history))
+    }
+
+    fn with(
+        trainer: Trainer,
+        threads: usize,
+        features: Features,
+        tokenizer: Option<Tokenizer>,
+        history: Vec<HistoryEntry>,
+    ) -> Self {
+        let position = StreamPosition { origin: trainer.clock().seen, ..StreamPosition::default() };
+        Self {
+            trainer,
+            threads,
+            features,
+            tokenizer,
+            history,
+            position,
+            waiting: Vec::new(),
+            held_out: None,
+            notes: Notes::default(),
+            cost: Cost::default(),
+            checkpoints: None,
+            request: Value::Null,
+            reader: SnapshotReader::default(),
+            publish_every: None,
+        }
+    }
+
+    /// The same from where a checkpoint stopped.
+    pub fn at(mut self, state: &RunState) -> Result<Self> {
+        self.notes = Notes::read(&state.notes)?;
+        self.cost = self.notes.cost();
+        let before = self.history.split_last().map_or(&[][..], |(_, before)| before);
+        let origin = before.iter().map(|entry| entry.documents).sum();
+        self.position = StreamPosition { origin, pass: state.pass, documents: state.documents };
+        Ok(self)
+    }
+
+    /// The same with other names for its features, such as a vocabulary that may now grow.
+    #[must_use]
+    pub fn with_features(self, features: Features) -> Self {
+        Self { features, ..self }
+    }
+
+    /// The same with checkpoints. Only what asks for the same `request` can be resumed from them.
+    #[must_use]
+    pub fn with_checkpoints(self, checkpoints: Option<Checkpoints>, request: Value) -> Self {
+        let updates = self.trainer.clock().update;
+        Self { checkpoints: checkpoints.map(|checkpoints| checkpoints.after(updates)), request, ..self }
+    }
+
+    /// Begins something new: numbers of observations go on from those seen before, and the pass begins anew. The
+    /// history gets an entry, or goes on with its last one.
+    pub fn begin(&mut self, entry: Option<HistoryEntry>) {
+        self.position = StreamPosition { origin: self.trainer.clock().seen, ..StreamPosition::default() };
+        self.waiting.clear();
+        self.history.extend(entry);
+    }
+
+    /// Begins another pass over the same observations.
+    pub fn begin_pass(&mut self, pass: u64) {
+        self.position = StreamPosition { pass, documents: 0, ..self.position };
+    }
+
+    /// Goes on with other settings, or on other threads.
+    pub fn configure(&mut self, settings: Settings, threads: usize) -> Result<()> {
+        self.threads = threads;
+        self.trainer.configure(settings, threads)
+    }
+
+    /// Gives the words or columns other names.
+    pub fn rename(&mut self, names: Vec<String>) -> Result<()> {
+        if names.len() != self.features.len() || self.features.open().is_some() {
+            let problem = format!("{} names for {} words or columns", names.len(), self.features.len());
+            return Err(Error::setting("vocabulary", problem, "give one name for each"));
+        }
+        self.features = match &self.features {
+            Features::Columns(_) => Features::Columns(names),
+            _ => Features::Words(Vocabulary::new(names)?),
+        };
+        Ok(())
+    }
+}
+
+/// Looking on.
+impl TrainingRun {
+    /// A copy of the model as it is now. Refuses before the first update.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        Ok(Snapshot::new(Model {
+            settings: self.trainer.settings().clone(),
+            fitted: self.trainer.fitted().ok_or_else(nothing_learnt)?,
+            features: self.features.clone(),
+            tokenizer: self.tokenizer.clone(),
+            history: self.history.clone(),
+        }))
+    }
+
+    /// Hands a snapshot to all readers, and returns it.
+    pub fn publish(&mut self) -> Result<Arc<Snapshot>> {
+        let snapshot = Arc::new(self.snapshot()?);
+        self.reader.publish(snapshot.clone());
+        Ok(snapshot)
+    }
+
+    /// Publishes a snapshot after every so many updates; each takes as much memory as the model.
+    pub fn publish_every(&mut self, updates: Option<u64>) {
+        self.publish_every = updates;
+    }
+
+    /// For threads that use what was learnt while training goes on.
+    pub fn reader(&self) -> SnapshotReader {
+        self.reader.clone()
+    }
+
+    /// The parameters to report, without a copy of the statistics. Refuses before the first update.
+    pub fn parameters(&self) -> Result<Parameters> {
+        self.trainer.parameters()
+    }
+
+    /// Whether there has been an update.
+    pub fn has_learnt(&self) -> bool {
+        self.trainer.clock().update > 0
+    }
+
+    /// The learner with its settings.
+    pub fn trainer(&self) -> &Trainer {
+        &self.trainer
+    }
+
+    /// Threads that it learns with.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// What has been done to the model, oldest first.
+    pub fn history(&self) -> &[HistoryEntry] {
+        &self.history
+    }
+
+    /// Words or columns.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// How text is cut into words, if there is any.
+    pub fn tokenizer(&self) -> Option<&Tokenizer> {
+        self.tokenizer.as_ref()
+    }
+
+    /// Where it stands in its stream.
+    pub fn position(&self) -> StreamPosition {
+        self.position
+    }
+
+    /// What learning has cost so far.
+    pub fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    /// Scores of what is held out, oldest first, as JSON.
+    pub fn evaluations(&self) -> &[Value] {
+        &self.notes.evaluations
+    }
+
+    /// Tokens of words outside of the vocabulary.
+    pub fn unknown_tokens(&self) -> u64 {
+        self.notes.unknown_tokens
+    }
+
+    /// The folder of checkpoints, if there is one.
+    pub fn checkpoints(&self) -> Option<&Checkpoints> {
+        self.checkpoints.as_ref()
+    }
+}
