@@ -12,13 +12,13 @@ use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a setting is called in Python.
-pub fn spelling(name: &str) -> Option<String> {
-    Some(Knob::named(name).map_or_else(|| name.replace('-', "_"), Knob::python))
+pub fn spelling(name: &str) -> String {
+    Knob::named(name).map_or_else(|| name.replace('-', "_"), Knob::python)
 }
 
 /// The exception for an error.
 pub fn exception(error: &Error) -> PyErr {
-    let text = error.spelled(spelling);
+    let text = error.spelled(|name| Some(spelling(name)));
     match error {
         Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => PyFileNotFoundError::new_err(text),

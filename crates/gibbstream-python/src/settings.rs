@@ -26,7 +26,7 @@ pub fn usual_passes(model: &str, method: &str) -> PyResult<u64> {
 /// The parameters of a kind of model: name, type, description and default.
 #[pyfunction]
 pub fn knobs_of(model: &str) -> Vec<(String, &'static str, String, Option<String>)> {
-    let quoted = |name: &str| spelling(name).map(|name| format!("``{name}``"));
+    let quoted = |name: &str| Some(format!("``{}``", spelling(name)));
     let row = |knob: &Knob| {
         let kind = match knob.kind {
             Kind::Whole => "int",

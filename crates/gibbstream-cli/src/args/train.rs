@@ -54,7 +54,7 @@ const WORD_FLAGS: [&str; 9] = [
 ];
 
 /// Other flags of documents, which mean nothing for rows of numbers.
-const DOCUMENT_FLAGS: [&str; 3] = ["follow", "text-field", "transpose"];
+const DOCUMENT_FLAGS: [&str; 2] = ["text-field", "transpose"];
 
 /// Learn topics from documents and write a model
 #[derive(Clone, Debug, clap::Args)]

@@ -50,28 +50,22 @@ pub fn run(output: &Output) -> anyhow::Result<Outcome> {
 fn write_rows(text: &mut String, rows: Vec<Row>) -> std::fmt::Result {
     for Row { name, summary, parts } in rows {
         writeln!(text, "{STRONG}{name:10}{STRONG:#} {summary}")?;
-        writeln!(text, "{:10} {FAINT}{}{FAINT:#}", "", described(&parts).join("; "))?;
+        writeln!(text, "{:10} {FAINT}{}{FAINT:#}", "", described(&parts))?;
     }
     Ok(())
 }
 
 /// The parts that say most, in the words of the flags.
-pub fn described(parts: &Map<String, Value>) -> Vec<String> {
-    let shown = |name: &str| match &parts[name] {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        value => Some(value.to_string()),
+pub fn described(parts: &Map<String, Value>) -> String {
+    let text = |name: &str| parts[name].as_str().map_or_else(|| parts[name].to_string(), str::to_owned);
+    let some = |before: &str, name: &str, usual: Value| {
+        if parts[name] == usual { String::new() } else { format!("{before}{}", text(name)) }
     };
-    let part = |name: &str| shown(name).map(|value| format!("{name} {value}"));
-    let statistic = shown("statistic").map_or(String::new(), |statistic| format!(" {statistic}"));
-    let sweeps = shown("sweeps").unwrap_or_default();
-    let lines = [
-        part("local").map(|local| format!("{local}{statistic}, {sweeps} sweeps")),
-        part("global"),
-        part("step"),
-        part("alpha"),
-        shown("boost").filter(|boost| boost == "true").map(|_| "boosted".to_owned()),
-        part("averaging").filter(|averaging| averaging != "averaging none"),
-    ];
-    lines.into_iter().flatten().collect()
+    let [local, sweeps, global, step, alpha] = ["local", "sweeps", "global", "step", "alpha"].map(text);
+    let (statistic, averaging) =
+        (some(" ", "statistic", Value::Null), some("; averaging ", "averaging", "none".into()));
+    let boost = if parts["boost"] == true { ", boosted" } else { "" };
+    format!(
+        "local {local}{statistic}, {sweeps} sweeps; global {global}; step {step}; alpha {alpha}{boost}{averaging}"
+    )
 }

@@ -219,11 +219,10 @@ pub fn continued(before: &Settings, given: &Given) -> Result<Settings> {
     let changes: Vec<_> = given.iter().filter(|(name, _)| *name != "model").cloned().collect();
     apply(&mut settings, &changes)?;
     settings.method.start = before.method.start;
-    let fixed = |knob: &&Knob| !knob.is_part() || ["smoothing", "averaging"].contains(&knob.name);
-    let stays = |name: &str| !["method", "topics", "batch", "seed"].contains(&name);
-    let changed = KNOBS.iter().filter(fixed).filter(|knob| stays(knob.name) && has(knob.name));
-    let mut changed = changed.filter(|knob| knob.show(&settings) != knob.show(before));
-    if let Some(knob) = changed.next().filter(|_| !before.model.has_topics()) {
+    let own = ["sources", "noise", "source-scale", "covariance", "floor", "smoothing", "averaging"];
+    let mut own =
+        own.into_iter().filter(|name| has(name) && !before.model.has_topics()).filter_map(Knob::named);
+    if let Some(knob) = own.find(|knob| knob.show(&settings) != knob.show(before)) {
         return Err(Error::setting(knob.name, "a model that is continued stays what it is", new));
     }
     settings.check_continues(before)?;

@@ -18,9 +18,7 @@ mod settings;
 pub mod knobs;
 
 mod knob_table;
-
 mod parts;
-
 mod written;
 
 // Learning.

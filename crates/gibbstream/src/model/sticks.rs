@@ -2,7 +2,6 @@
 //! what is left of them for topics not met yet (algorithms.md 4).
 
 use super::alpha::AlphaState;
-use crate::error::{Error, Result};
 use crate::math::{digamma, digamma_trigamma, inverse_digamma, inverse_digamma_near};
 use serde::{Deserialize, Serialize};
 
@@ -55,29 +54,6 @@ pub enum PiRule {
 }
 
 impl PiRule {
-    /// The names of the rules.
-    pub const NAMES: [&'static str; 2] = ["constrained", "literal"];
-
-    /// The rule of that name.
-    pub fn named(name: &str) -> Result<Self> {
-        match name {
-            "constrained" => Ok(Self::Constrained),
-            "literal" => Ok(Self::Literal),
-            _ => {
-                let advice = format!("use one of {}", Self::NAMES.join(", "));
-                Err(Error::setting("pi", format!("there is no `{name}`"), advice))
-            }
-        }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Constrained => Self::NAMES[0],
-            Self::Literal => Self::NAMES[1],
-        }
-    }
-
     /// Moves `alpha = b pi` and the remainder to where the running means put them.
     pub fn solve(self, concentration: f64, alpha: &mut AlphaState, sticks: &mut Sticks) {
         match self {

@@ -84,7 +84,7 @@ pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output)
          \x20 memory      about {}\n\
          \x20 speed       {}\n",
         settings.name,
-        described(&parts).join("; "),
+        described(&parts),
         count(most_topics(settings)),
         count(settings.features as u64),
         prepared.documents.map_or("an unknown number of".into(), |known| count(known).to_string()),
