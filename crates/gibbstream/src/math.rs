@@ -3,7 +3,7 @@
 use crate::vectorised::vectorised;
 
 /// Digamma and trigamma, for `x > 0`: both by recurrence up to 10 and by the asymptotic series from there
-/// (algorithms.md 0), in one go because Newton steps need both.
+/// (science.md 0), in one go because Newton steps need both.
 pub fn digamma_trigamma(x: f64) -> (f64, f64) {
     debug_assert!(x > 0.0);
     let (mut x, mut low, mut low_slope) = (x, 0.0, 0.0);
@@ -28,7 +28,7 @@ pub fn digamma_trigamma(x: f64) -> (f64, f64) {
     (low + (libm::log(x) - 0.5 * r - series), low_slope + (r + 0.5 * r2 + slope_series))
 }
 
-/// `exp(digamma(x))`, for `x > 0`, with one exponential and no logarithm (algorithms.md 0); below about 1.4e-3
+/// `exp(digamma(x))`, for `x > 0`, with one exponential and no logarithm (science.md 0); below about 1.4e-3
 /// it underflows to an exact zero. Relative error below 1e-12.
 ///
 /// Without branches, so that [`exp_digamma_all`] handles many at a time: `x` is always moved up by ten,
@@ -98,7 +98,7 @@ pub fn ln_gamma(x: f64) -> f64 {
     libm::lgamma(x)
 }
 
-/// The `x > 0` with `digamma(x) = y`, by Newton steps from Minka's starting point (algorithms.md 0).
+/// The `x > 0` with `digamma(x) = y`, by Newton steps from Minka's starting point (science.md 0).
 pub fn inverse_digamma(y: f64) -> f64 {
     inverse_digamma_near(
         y,

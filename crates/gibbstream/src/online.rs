@@ -37,7 +37,7 @@ impl Default for Run {
     }
 }
 
-/// Online EM for the model `M` with the E-step `L` (algorithms.md 1.4).
+/// Online EM for the model `M` with the E-step `L` (science.md 1.4).
 pub struct Online<M: LatentModel, L: LocalInference<M>> {
     model: M,
     local: L,
@@ -270,7 +270,7 @@ struct Boosted<'a, M: LatentModel, L: LocalInference<M>> {
 
 impl<M: LatentModel, L: LocalInference<M>> Boosted<'_, M, L> {
     /// After each pass, the parameters as if the minibatch were already absorbed with what is known of it:
-    /// the latest pass while burning in, the mean over the kept passes so far afterwards (algorithms.md 1.3).
+    /// the latest pass while burning in, the mean over the kept passes so far afterwards (science.md 1.3).
     fn passes(
         &self,
         view: &mut M::View,

@@ -1,7 +1,7 @@
 //! One seed, and from it an independent random stream for every purpose, pass, document and particle.
 //!
 //! A stream depends on what it is for and never on which thread asks for it, so results do not depend on
-//! scheduling (algorithms.md 8.7). The distributions use `libm` only: same bits on every machine.
+//! scheduling (science.md 8.7). The distributions use `libm` only: same bits on every machine.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -27,7 +27,7 @@ impl Step {
     }
 }
 
-/// The rule for the weight `rho` of a minibatch in the running statistics (algorithms.md 1.3).
+/// The rule for the weight `rho` of a minibatch in the running statistics (science.md 1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum StepSize {

@@ -72,7 +72,7 @@ fn enumeration_reproduces_the_golden_numbers() {
     }
 }
 
-/// Documents and alpha of the table of algorithms.md 5.2, on which estimators that forget weights go wrong.
+/// Documents and alpha of the table of science.md 5.2, on which estimators that forget weights go wrong.
 fn hard_cases() -> Vec<(Topics, Vec<u32>)> {
     let beta = [vec![0.7, 0.2, 0.1], vec![0.1, 0.2, 0.7]];
     let documents = [vec![0, 2, 0, 2, 1, 0], vec![0, 0, 0, 2, 2, 2, 2]];

@@ -1,4 +1,4 @@
-//! Which topic of one model is which topic of another: the assignment of least total distance (algorithms.md 5.4).
+//! Which topic of one model is which topic of another: the assignment of least total distance (science.md 5.4).
 
 use crate::error::{Error, Result};
 use crate::model::lda::Topics;

@@ -1,4 +1,4 @@
-//! How well the best words of a topic go together: how often they meet in documents (algorithms.md 5.5).
+//! How well the best words of a topic go together: how often they meet in documents (science.md 5.5).
 //!
 //! One pass over a corpus counts, for the best words of all topics, the windows that contain a word and those that
 //! contain two words of one topic. Memory depends on the number of topics and best words alone. NPMI slides a window of

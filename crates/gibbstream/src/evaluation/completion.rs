@@ -1,5 +1,5 @@
 //! Document completion: how well the topics of one half of a document predict the other half
-//! (algorithms.md 5.3).
+//! (science.md 5.3).
 //!
 //! Not `log p(X)`, but fast, and fair between models: every model sees the same halves.
 

@@ -1,6 +1,6 @@
-//! The evidence lower bound of held-out documents: mean field instead of particles (algorithms.md 5.3).
+//! The evidence lower bound of held-out documents: mean field instead of particles (science.md 5.3).
 //!
-//! Only the part that belongs to documents, equation (8) of algorithms.md 3.3. Under a Bayesian rule the topics
+//! Only the part that belongs to documents, equation (8) of science.md 3.3. Under a Bayesian rule the topics
 //! are summed out too, by `E[log beta]` in place of `log beta`; see [`Lda::log_topics`].
 //!
 //! [`Lda::log_topics`]: crate::model::lda::Lda::log_topics

@@ -1,7 +1,7 @@
 //! How well frozen topics predict documents that they were not learnt from.
 //!
 //! The measure of the paper is the log-perplexity, the mean over documents of `-log p(X)`, with the topics of
-//! the tokens and the proportions of the document summed out (algorithms.md 5). The sum is intractable;
+//! the tokens and the proportions of the document summed out (science.md 5). The sum is intractable;
 //! [`sequential`] estimates it, document by document. A document's estimate depends on its words, the seed and
 //! the topics alone: order, company and threads do not change a bit of it, so two models can be compared on
 //! the same documents pair by pair. Two cheaper measures stand beside it: [`elbo`], a lower bound of `log p(X)`,

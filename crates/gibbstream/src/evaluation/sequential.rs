@@ -1,4 +1,4 @@
-//! Estimates of log p(X) that walk through a document from left to right (algorithms.md 5.2).
+//! Estimates of log p(X) that walk through a document from left to right (science.md 5.2).
 //!
 //! `p(X)` is the product of `p(x_n | x_1 .. x_{n-1})`. Particles, each a [`Chain`] over the tokens seen so far,
 //! stand for the unknown topics of those tokens. The three estimators share one loop and differ only in what

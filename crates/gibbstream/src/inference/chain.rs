@@ -1,6 +1,6 @@
 //! The collapsed Gibbs chain of one document: topic proportions integrated out, topics and alpha fixed.
 //!
-//! A token of word w takes topic k with weight `phi_kw alpha_k + phi_kw n_k` (algorithms.md 3.2, 8.1). The
+//! A token of word w takes topic k with weight `phi_kw alpha_k + phi_kw n_k` (science.md 3.2, 8.1). The
 //! first part is the same for all documents and lies ready in the [`TopicView`]. The second is zero outside
 //! the few topics that the document uses, which have slots (`slots.rs`); `draw.rs` draws from both.
 //!
@@ -170,7 +170,7 @@ impl Chain {
     }
 
     /// Keeps the Rao-Blackwellised statistics of the present state: for every token the probabilities of its
-    /// topic given all the others, summed by word (equation 10 of algorithms.md 8.2).
+    /// topic given all the others, summed by word (equation 10 of science.md 8.2).
     pub fn keep(&mut self, view: &TopicView) {
         self.keep_one_more(true);
         vectorised!(V: (chain: &mut Chain = self, view: &TopicView = view) -> () {
@@ -291,7 +291,7 @@ impl Chain {
     }
 
     /// Visits every token once, in uniformly random order, with one proposal drawn from its word and one from the
-    /// document (algorithms.md 3.11).
+    /// document (science.md 3.11).
     pub fn sweep_by_proposals(&mut self, view: &TopicView, random: &mut Stream) {
         random.shuffle(&mut self.tokens);
         for place in 0..self.tokens.len() {

@@ -1,4 +1,4 @@
-//! Collapsed Gibbs sampling of a whole corpus (Griffiths and Steyvers; algorithms.md 3.13): the batch reference.
+//! Collapsed Gibbs sampling of a whole corpus (Griffiths and Steyvers; science.md 3.13): the batch reference.
 //!
 //! Topics are integrated out together with topic proportions, so every token's topic depends on all others through
 //! counts that move with each draw. That leaves nothing to do for single documents: they only take their starting

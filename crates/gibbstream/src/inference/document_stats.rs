@@ -121,7 +121,7 @@ impl DocumentStats {
     }
 
     /// Turns sums of 1 / normaliser into tokens of the prior. Those of topics that nobody has met go to known topics, as if
-    /// they were drawn once more among them, in expectation (algorithms.md 4.2).
+    /// they were drawn once more among them, in expectation (science.md 4.2).
     fn divide_prior(&mut self, view: &TopicView, document: &[Entry]) {
         let known = view.known_topics();
         let unmet_alpha = view.alpha().get(known).copied();

@@ -1,4 +1,4 @@
-//! Local Gibbs sampling: the E-step of G-OEM (Algorithm 2 of the paper, algorithms.md 3.2).
+//! Local Gibbs sampling: the E-step of G-OEM (Algorithm 2 of the paper, science.md 3.2).
 
 use super::chain::{Chain, Move};
 use super::document_stats::DocumentStats;

@@ -1,4 +1,4 @@
-//! Mean-field variational inference: the E-step of V-OEM, OLDA and their kin (algorithms.md 3.3, 8.6).
+//! Mean-field variational inference: the E-step of V-OEM, OLDA and their kin (science.md 3.3, 8.6).
 //!
 //! The distribution of each token's topic is never stored: with `t_k = exp(digamma(gamma_k))` it is
 //! `t_k phi_kw / norm_w`, the same for all tokens of a word. A factor common to all `t_k` cancels.
@@ -71,7 +71,7 @@ impl Variational {
     }
 
     /// The evidence lower bound of the document with the best token distributions for the present `gamma`
-    /// (equation 8 of algorithms.md 3.3).
+    /// (equation 8 of science.md 3.3).
     pub fn bound(&self, view: &TopicView, document: &[Entry]) -> f64 {
         let total: f64 = self.gamma.iter().sum();
         let log_theta: Vec<f64> = self.gamma.iter().map(|&gamma| digamma(gamma) - digamma(total)).collect();

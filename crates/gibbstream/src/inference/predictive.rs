@@ -1,4 +1,4 @@
-//! Local Gibbs sampling that sees the posterior of each topic as its prior (algorithms.md 4.3): beside what topics have
+//! Local Gibbs sampling that sees the posterior of each topic as its prior (science.md 4.3): beside what topics have
 //! learnt, a document's own tokens count.
 //!
 //! A token of word w takes topic k with weight `(n_k + alpha_k) (n_kw + L_k phi_kw) / (n_k + L_k)`, where `L_k` is how

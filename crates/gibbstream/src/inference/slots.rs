@@ -36,7 +36,7 @@ impl Sticks {
 
     /// One of the topics that the document has met, or the next. Which one it is does not depend on the word, because
     /// all have the same weights. A new stick is the fraction Beta(1, concentration) of what is left: picking a stick
-    /// by its size leaves that law (algorithms.md 4.2).
+    /// by its size leaves that law (science.md 4.2).
     pub(super) fn pick(&mut self, concentration: f64, random: &mut Stream) -> usize {
         let (mut at, mut left) = (random.uniform(), 1.0);
         for (place, share) in self.shares.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The Dirichlet parameter of the topic proportions, learnt from the mean of `log theta`.
 //!
-//! The M-step solves `digamma(alpha_k) - digamma(sum alpha) = s2_k` for all k (algorithms.md 2.4).
+//! The M-step solves `digamma(alpha_k) - digamma(sum alpha) = s2_k` for all k (science.md 2.4).
 
 use crate::error::{Error, Result};
 use crate::math::{digamma, digamma_trigamma, inverse_digamma, inverse_digamma_near};
@@ -154,7 +154,7 @@ fn gradient(alpha: &[f64], fresh: &ThetaExpectation) -> Vec<f64> {
     alpha.iter().zip(&fresh.log_theta).map(|(&alpha, log_theta)| total - digamma(alpha) + log_theta).collect()
 }
 
-/// Minus the inverse Hessian times the gradient; the Hessian is diagonal plus rank one (algorithms.md 2.4b).
+/// Minus the inverse Hessian times the gradient; the Hessian is diagonal plus rank one (science.md 2.4b).
 fn newton_direction(alpha: &[f64], fresh: &ThetaExpectation) -> Vec<f64> {
     let gradient = gradient(alpha, fresh);
     let (_, curvature) = digamma_trigamma(alpha.iter().sum());

@@ -1,5 +1,5 @@
 //! Topics are born: documents of a minibatch have met topics that nobody knew, each its own, and here it is decided
-//! which of those stay (algorithms.md 4.2).
+//! which of those stay (science.md 4.2).
 
 use super::candidates::CandidateDocument;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The hierarchical Dirichlet process: a topic model that finds its number of topics (algorithms.md 4).
+//! The hierarchical Dirichlet process: a topic model that finds its number of topics (science.md 4).
 //!
 //! To a document, topics that nobody has met yet are one more topic, with weight `b r` and uniform words. A document
 //! that draws it meets a topic of its own. When the minibatch is over, those topics are compared and some become
@@ -380,7 +380,7 @@ fn add(topic: u32, fresh: f64, weight: f64, counts: &mut [f64], totals: &mut [f6
 
 impl CandidateDocument {
     /// Tokens of a topic that nobody takes in go to known topics, as if they were drawn once more among them, in
-    /// expectation (algorithms.md 4.2). No token is lost: what rounding leaves over goes to the prior.
+    /// expectation (science.md 4.2). No token is lost: what rounding leaves over goes to the prior.
     fn give_back(&self, word: u32, lost: f64, prior: f64, weights: &[f64], tokens: &mut Vec<(u32, To, f64)>) {
         let sweeps = self.sweeps.max(1) as f64;
         let weight = |&(topic, size): &(u32, u64)| weights[topic as usize] * size as f64 / sweeps;

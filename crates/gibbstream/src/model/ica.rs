@@ -2,7 +2,7 @@
 //!
 //! A source is Gaussian given its scale, `s_j | tau_j ~ N(0, tau_j)`, and the law of `tau_j` makes it Laplace or Student.
 //! Given scales everything is linear and Gaussian; given sources the scales are independent. So local Gibbs sampling
-//! alternates the two (`inference/scales.rs`), and the M-step is a regression (algorithms.md 9.2).
+//! alternates the two (`inference/scales.rs`), and the M-step is a regression (science.md 9.2).
 
 use super::observations::Observations;
 use super::symmetric::factor;

@@ -1,4 +1,4 @@
-//! Latent Dirichlet allocation: its statistics, and the parameters that follow from them (algorithms.md 2).
+//! Latent Dirichlet allocation: its statistics, and the parameters that follow from them (science.md 2).
 
 use super::alpha::{AlphaRule, AlphaState};
 use super::sticks::Sticks;
@@ -353,7 +353,7 @@ impl LatentModel for Lda {
         }
     }
 
-    /// Random topics with the mass of one document, and alpha = 1/K (algorithms.md 2.5). Langevin moves want
+    /// Random topics with the mass of one document, and alpha = 1/K (science.md 2.5). Langevin moves want
     /// unnormalised topics instead, so their mass is V: one a word.
     fn initial(&self, first: &Minibatch, seed: Seed) -> LdaState {
         let mut counts = large_pages::zeros(self.vocabulary * self.topics);

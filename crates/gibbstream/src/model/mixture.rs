@@ -1,7 +1,7 @@
 //! Mixtures `p(x) = sum_k w_k p(x | theta_k)`: what all of them share, whatever the components are.
 //!
 //! The statistics of component k are its responsibility `r_k` and `r_k T(x)`, both dense; a [`Family`] says
-//! what `T` is and which `theta` follows from it (algorithms.md 9.1).
+//! what `T` is and which `theta` follows from it (science.md 9.1).
 
 use super::observations::Observations;
 use super::{Batch, LatentModel, Statistics, Sums, split};

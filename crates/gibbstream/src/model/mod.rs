@@ -2,7 +2,7 @@
 //!
 //! A model is `p(x, h | eta) = a(x, h) exp(<phi(eta), S(x, h)> - psi(eta))`. Online EM only needs to know how
 //! to hold the running mean `s` of the expected statistics, how a minibatch moves it, and which parameters
-//! `eta*(s)` follow from it (algorithms.md 1).
+//! `eta*(s)` follow from it (science.md 1).
 
 // Statistics that are lists of numbers.
 mod sums;

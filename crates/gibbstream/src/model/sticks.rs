@@ -1,5 +1,5 @@
 //! How much of the stream each topic has when there is no end of topics: the weights `pi` of a Dirichlet process, and
-//! what is left of them for topics not met yet (algorithms.md 4).
+//! what is left of them for topics not met yet (science.md 4).
 
 use super::alpha::AlphaState;
 use crate::math::{digamma, digamma_trigamma, inverse_digamma, inverse_digamma_near};
@@ -83,7 +83,7 @@ impl PiRule {
 
 /// Moves `alpha = b pi` and the remainder to their means under the posterior of the sticks, Beta(1 + tables of the
 /// topic, c + tables of later topics), for a stream of so many documents. The tables of a topic in a document are a
-/// sum of Bernoulli numbers whose mean is `alpha_k (digamma(alpha_k + n_k) - digamma(alpha_k))` (algorithms.md 4.3);
+/// sum of Bernoulli numbers whose mean is `alpha_k (digamma(alpha_k + n_k) - digamma(alpha_k))` (science.md 4.3);
 /// their running mean is [`AlphaState::usage`].
 pub(super) fn posterior_means(
     concentration: f64,

@@ -31,7 +31,7 @@ pub enum TopicRule {
     },
 }
 
-/// What keeps a word from having probability zero in a topic that never saw it (algorithms.md 2.3).
+/// What keeps a word from having probability zero in a topic that never saw it (science.md 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Smoothing {
@@ -291,7 +291,7 @@ fn with_prior(prior: f64, total: f64, words: usize) -> (f64, f64) {
 }
 
 /// One step of `theta <- |theta + eps (prior - theta + D (n_kw - n_k phi_kw)) + sqrt(2 eps theta) xi|`
-/// (algorithms.md 3.10), where `eps` is the step of [`StepSize::Decay`]: half of the step of Patterson and Teh,
+/// (science.md 3.10), where `eps` is the step of [`StepSize::Decay`]: half of the step of Patterson and Teh,
 /// whose drift has a factor 1/2. Every number of every topic moves at every step: the noise is part of the method.
 ///
 /// With counts held fixed and small steps, `phi` settles in Dirichlet(prior + D n) and `sum(theta)`, independent of

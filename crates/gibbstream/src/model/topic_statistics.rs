@@ -349,7 +349,7 @@ impl TopicStatistics {
     }
 
     /// Means of `digamma(alpha_k + n_k) - digamma(alpha_k)`, through
-    /// `digamma(a + n) - digamma(a) = sum_{j<n} 1 / (a + j)` and integer histograms of n (algorithms.md 8.2).
+    /// `digamma(a + n) - digamma(a) = sum_{j<n} 1 / (a + j)` and integer histograms of n (science.md 8.2).
     fn gains_of_sizes(&self, alpha: &[f64]) -> Vec<f64> {
         let mut histogram = SizeHistogram::new(self.topics);
         match (&self.theta, &self.counts) {

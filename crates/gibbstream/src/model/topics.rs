@@ -2,7 +2,7 @@
 //!
 //! Each update multiplies all counts by `1 - rho` but adds only to the words of the minibatch. Holding
 //! `s = scale * scaled` makes the multiplication a single number, so an update costs `K` times the distinct
-//! words of the minibatch, whatever the size of the vocabulary (algorithms.md 8.5).
+//! words of the minibatch, whatever the size of the vocabulary (science.md 8.5).
 
 use crate::math::{LANES, add_lanes};
 use crate::vectorised::{prefetch, vectorised};

@@ -2,7 +2,7 @@
 //!
 //! Parameters do not move while a minibatch is sampled, so the mass that a word has under the prior alone,
 //! `sum_k alpha_k phi_kw`, is computed once per word; what depends on the document is sparse
-//! (algorithms.md 8.1).
+//! (science.md 8.1).
 
 use crate::corpus::{Entry, Minibatch};
 use crate::error::Result;

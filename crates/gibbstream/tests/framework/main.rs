@@ -1,5 +1,5 @@
 //! The driver against what is known exactly: mixtures have a closed E-step and M-step, so every promise of
-//! online EM can be checked (algorithms.md 1.5 and 9.1).
+//! online EM can be checked (science.md 1.5 and 9.1).
 //!
 //! Seeds are fixed. Statistical bounds are stated in standard errors where they are used; with fresh seeds the
 //! chance that any of them fails on correct code is below 1e-4.

@@ -58,7 +58,7 @@ fn franchise(tokens: usize, b: f64, c: f64) -> Vec<f64> {
     law
 }
 
-/// Stirling numbers of the first kind give the same law of tables (algorithms.md 4.3).
+/// Stirling numbers of the first kind give the same law of tables (science.md 4.3).
 #[test]
 fn tables_follow_stirling_numbers() {
     for (n, b) in [(1, 0.3), (5, 1.0), (9, 2.5), (12, 0.01)] {

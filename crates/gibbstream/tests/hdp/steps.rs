@@ -90,7 +90,7 @@ fn no_token_is_lost() {
 }
 
 /// Twin of the bookkeeping of newborn topics: had they been there from the start, without a token, the running means
-/// would be the same (algorithms.md 4.2).
+/// would be the same (science.md 4.2).
 #[test]
 fn newborn_topics_have_the_past_of_a_topic_without_tokens() {
     let mut random = Seed(8).stream(Purpose::Initial, [0, 0]);

@@ -1,4 +1,4 @@
-//! Methods that are the same method under two names, or become the same in a limit (algorithms.md 10.4).
+//! Methods that are the same method under two names, or become the same in a limit (science.md 10.4).
 
 use super::*;
 use crate::support::view_of;

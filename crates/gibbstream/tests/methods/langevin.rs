@@ -1,4 +1,4 @@
-//! Langevin moves on frozen counts: the law that they settle in is known (algorithms.md 3.10).
+//! Langevin moves on frozen counts: the law that they settle in is known (science.md 3.10).
 //!
 //! With counts `n` held fixed, `phi = theta / sum(theta)` is Dirichlet(prior + n), and independent of it
 //! `r = sum(theta)` is Gamma(V prior, 1). Small steps have a bias of the order of the step. All topics are given

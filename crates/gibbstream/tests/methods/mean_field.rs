@@ -13,7 +13,7 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-/// algorithms.md 10.8.
+/// science.md 10.8.
 #[test]
 fn golden_numbers() {
     let (topics, tokens) = reference();

@@ -1,4 +1,4 @@
-//! Models of rows of numbers against what is known exactly: independent components (algorithms.md 9.2), the families of
+//! Models of rows of numbers against what is known exactly: independent components (science.md 9.2), the families of
 //! mixtures (9.1), files, and the model of the guide.
 //!
 //! Seeds are fixed. Statistical bounds are in standard errors and stated where they are used: with fresh seeds the chance

@@ -16,7 +16,7 @@ pub fn topics(rows: &[Vec<f64>], alpha: &[f64]) -> Topics {
     Topics { beta, alpha: alpha.to_vec() }
 }
 
-/// The reference case of algorithms.md 10.1.
+/// The reference case of science.md 10.1.
 pub fn reference() -> (Topics, Vec<u32>) {
     let rows = [vec![0.6, 0.2, 0.1, 0.1], vec![0.1, 0.1, 0.7, 0.1], vec![0.25, 0.25, 0.05, 0.45]];
     (topics(&rows, &[0.3, 0.5, 0.2]), vec![0, 0, 2, 3, 1])
@@ -122,7 +122,7 @@ pub fn enumerate(topics: &Topics, tokens: &[u32]) -> Exact {
     Exact { log_likelihood: libm::log(sum), counts, log_theta }
 }
 
-/// The obvious twin of the sampler: dense, slow, straight from equation (7) of algorithms.md.
+/// The obvious twin of the sampler: dense, slow, straight from equation (7) of science.md.
 pub struct Dense<'a> {
     pub topics: &'a Topics,
     pub tokens: Vec<u32>,
