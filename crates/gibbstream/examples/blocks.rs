@@ -3,14 +3,10 @@
 //! `cargo run --release --example blocks`.
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use gibbstream::bytes::{from_bytes, to_bytes};
-use gibbstream::corpus::{Document, Length, Minibatch, Synthetic, Truth};
-use gibbstream::inference::gibbs::Gibbs;
-use gibbstream::learn::Settings;
-use gibbstream::model::Statistics;
-use gibbstream::model::topic_statistics::TopicStatistics;
-use gibbstream::model::view::TopicView;
-use gibbstream::online::{Online, Run, e_step};
+use gibbstream::{
+    Document, Gibbs, Length, Minibatch, Online, Run, Settings, Statistics, Synthetic, TopicStatistics,
+};
+use gibbstream::{TopicView, Truth, e_step, from_bytes, to_bytes};
 
 /// What a machine does that has the settings, the bytes of a view, and some documents.
 fn answer(settings: &Settings, view: &[u8], block: &Minibatch) -> gibbstream::Result<Vec<u8>> {

@@ -4,11 +4,10 @@
 //! `cargo run --release --example custom_model`.
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use gibbstream::inference::{LocalInference, Passes};
-use gibbstream::model::{Batch, LatentModel, Sums, blended, observations::Observations};
-use gibbstream::online::{Online, Run};
-use gibbstream::random::{Purpose, Seed, Stream};
-use gibbstream::schedule::Step;
+use gibbstream::blended;
+use gibbstream::{
+    Batch, LatentModel, LocalInference, Observations, Online, Passes, Purpose, Run, Seed, Step, Stream, Sums,
+};
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,13 @@
 //! Latent-variable models learnt from a stream, in one pass: online EM with local Gibbs sampling.
 //!
-//! Modules stand in the order in which data flows: documents become minibatches, local inference estimates their
-//! expected statistics, the driver blends these into what the model holds, and frozen parameters are scored, saved
-//! and exported.
+//! * **To learn a model**: [`Settings`] say what to learn, a [`TrainingRun`] learns it from [`Observation`]s, and
+//!   [`Snapshot`]s answer questions while it goes on. A [`Model`] is what a file holds.
+//! * **To run the E-step elsewhere**: [`Online`] and [`e_step`], or any [`Learner`], with [`to_bytes`] and
+//!   [`from_bytes`]; statistics merge exactly, in any order.
+//! * **To bring a model of your own**: implement [`LatentModel`] and [`LocalInference`]; [`conformance`] checks them.
 //!
 //! ```
-//! use gibbstream::corpus::{Document, Vocabulary};
-//! use gibbstream::{Features, Settings, TrainingRun};
+//! use gibbstream::{Document, Features, Settings, TrainingRun, Vocabulary};
 //!
 //! let features = Features::Words(Vocabulary::new(["star", "planet", "butter", "flour"])?);
 //! let mut run = TrainingRun::new(Settings::new(2).vocabulary(4).batch(2), features, None, 1)?;
@@ -21,51 +22,55 @@
 //! # Ok::<(), gibbstream::Error>(())
 //! ```
 
-pub mod corpus;
+#![cfg_attr(
+    not(feature = "internals"),
+    allow(dead_code, reason = "the program and the Python package use more")
+)]
 
-pub mod model;
+/// Modules that only the other crates of this project see: they turn on the feature `internals`, which promises nothing.
+macro_rules! internal {
+    ($($name:ident)*) => {$(
+        #[cfg(feature = "internals")]
+        pub mod $name;
+        #[cfg(not(feature = "internals"))]
+        mod $name;
+    )*};
+}
 
-pub mod inference;
-
-pub mod batch_size;
-
-pub mod schedule;
-
-pub mod averaging;
-
-pub mod method;
-
-pub mod online;
-
-pub mod learn;
-
-pub mod trainer;
-
-pub mod bytes;
+// In the order in which data flows: documents become minibatches, local inference estimates their expected statistics,
+// the driver blends these into what the model holds, and frozen parameters are scored, saved and exported.
+internal! { corpus model inference batch_size schedule averaging method online learn trainer bytes }
 
 pub mod conformance;
 
-pub mod evaluation;
-
-pub mod summary;
-
-pub mod file;
-
-pub mod npy;
-
-pub mod math;
+internal! { evaluation summary file npy math random error }
 
 mod lanes;
 mod large_pages;
 mod vectorised;
 
-pub mod random;
-
-pub mod error;
-
+pub use averaging::Averaging;
+pub use batch_size::BatchSize;
+pub use bytes::{from_bytes, to_bytes};
+pub use corpus::{Document, Inputs, Length, Minibatch, Synthetic, Tokenizer, Truth, Vocabulary, themes};
 pub use error::{Error, Result};
+pub use evaluation::{Evaluation, Score, Scorer, Unigram};
 pub use file::{Features, Model};
-pub use learn::{Learner, ModelKind, Observation, Settings, Snapshot, TrainingRun};
+pub use inference::gibbs::Gibbs;
+pub use inference::{LocalInference, Passes};
+pub use learn::{
+    AnyBatch, Event, FitOptions, Learner, ModelKind, Observation, Observer, Parameters, Settings, Snapshot,
+    SnapshotReader, TrainingRun,
+};
+pub use method::Method;
+pub use model::lda::{Lda, Topics};
+pub use model::observations::Observations;
+pub use model::topic_statistics::TopicStatistics;
+pub use model::view::TopicView;
+pub use model::{Batch, LatentModel, Statistics, Sums, blended};
+pub use online::{Online, Run, e_step};
+pub use random::{Purpose, Seed, Stream};
+pub use schedule::{Step, StepSize};
 
 /// The code of the README is tested with the documentation.
 #[cfg(doctest)]
