@@ -35,6 +35,7 @@ unit:
 examples:
 	$(CARGO) run $(PROFILE) --quiet --package gibbstream --example ten_methods
 	$(CARGO) run $(PROFILE) --quiet --package gibbstream --example custom_model
+	$(CARGO) run $(PROFILE) --quiet --package gibbstream --example blocks
 	$(CARGO) run $(PROFILE) --quiet -- demo --no-progress
 
 PYTHON ?= python3
