@@ -24,7 +24,7 @@
 
 #![cfg_attr(
     not(feature = "internals"),
-    allow(dead_code, reason = "the program and the Python package use more")
+    allow(dead_code, unused_imports, reason = "the program and the Python package use more")
 )]
 
 /// Modules that only the other crates of this project see: they turn on the feature `internals`, which promises nothing.
