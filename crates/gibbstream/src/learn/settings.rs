@@ -158,10 +158,8 @@ impl ModelKind {
 
     /// What makes it differ from others of its name, by name.
     pub fn choices(&self) -> Map<String, Value> {
-        match json!(self)[self.name()].take() {
-            Value::Object(choices) => choices,
-            _ => Map::new(),
-        }
+        let written = json!(self);
+        written.get(self.name()).and_then(Value::as_object).cloned().unwrap_or_default()
     }
 }
 
