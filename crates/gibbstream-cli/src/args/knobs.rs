@@ -60,19 +60,16 @@ fn flag(knob: &'static Knob) -> Arg {
         }
         _ => arg.value_name(knob.value).value_parser(|text: &str| knob.check(text).map(|()| text.to_owned())),
     };
-    match heading(knob) {
-        Some(heading) => arg.help_heading(heading),
-        None if knob.name == "topics" => arg.short('k').visible_aliases(["components", "num-topics"]),
-        None => arg,
-    }
+    let arg = arg.help_heading(heading(knob));
+    if knob.name == "topics" { arg.short('k').visible_aliases(["components", "num-topics"]) } else { arg }
 }
 
-fn heading(knob: &Knob) -> Option<&'static str> {
+fn heading(knob: &Knob) -> &'static str {
     match knob.name {
-        "model" | "topics" | "batch" => None,
-        _ if knob.models == ["hdp"] => Some("Open number of topics (--model hdp)"),
-        _ if knob.models.contains(&"lda") => Some("Method"),
-        _ => Some("Models of numbers"),
+        "model" | "topics" | "batch" => "Model",
+        _ if knob.models == ["hdp"] => "Open number of topics (--model hdp)",
+        _ if knob.models.contains(&"lda") => "Method",
+        _ => "Models of numbers",
     }
 }
 

@@ -88,7 +88,8 @@ impl Knob {
     /// Its value unless it is given, for a kind of model with its usual method.
     pub fn default_for(&self, model: &str) -> Option<String> {
         let settings = Settings::of(ModelKind::named(model)?, 2, "g-oem").ok()?;
-        self.show(&settings).filter(|_| self.name != "topics")
+        let has_one = self.name != "topics" && (self.name != "model" || model == "lda");
+        self.show(&settings).filter(|_| has_one)
     }
 
     /// Its defaults in words: `0.6; 0.7 for hdp`.
@@ -101,8 +102,10 @@ impl Knob {
                 None => groups.push((value, vec![model])),
             }
         }
-        let words = groups.into_iter().map(|(value, models)| {
-            if models[0] == self.models[0] { value } else { format!("{value} for {}", models.join(", ")) }
+        let words = groups.into_iter().map(|(value, models)| match models.join(", ") {
+            _ if models[0] == self.models[0] => value,
+            _ if models == ModelKind::NAMES[2..] => format!("{value} for models of numbers"),
+            models => format!("{value} for {models}"),
         });
         Some(words.collect::<Vec<_>>().join("; ")).filter(|words| !words.is_empty())
     }

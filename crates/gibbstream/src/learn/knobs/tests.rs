@@ -222,6 +222,8 @@ fn a_model_goes_on_with_every_knob_that_can_change() {
 fn defaults_are_those_of_the_recommended_methods() {
     for (name, expected) in [
         ("kappa", Some("0.6; 0.7 for hdp; 0.5 for ica")),
+        ("model", Some("lda")),
+        ("offset", Some("3; 10 for hdp; 0 for models of numbers")),
         ("sweeps", Some("20")),
         ("smoothing", Some("0.04; 0.0001 for multinomial-mixture")),
         ("topic-prior", Some("0.01 for hdp")),
