@@ -7,6 +7,7 @@ use gibbstream::learn::{ModelKind, Settings, parse_sources};
 use gibbstream::method::Method;
 use gibbstream::method_changes::{MethodChanges, Parts, parse_alpha, parse_averaging, parse_step};
 use gibbstream::model::ica::Sources;
+use gibbstream::model::sticks::PiRule;
 use gibbstream::model::topic_rule::{Population, TopicRule};
 use gibbstream::random::Seed;
 use gibbstream::schedule::StepSize;
@@ -100,15 +101,22 @@ fn choices(parameters: &Bound<'_, PyDict>, kind: &str) -> PyResult<Map<String, V
     let mut choices = ModelKind::named(kind, Map::new()).or_exception()?.choices();
     for (name, choice) in &mut choices {
         let of = Parameter { parameters, name };
+        // Nothing but a number can be meant for a model that finds its number of topics.
+        let needed = kind == HDP;
         if choice.is_boolean() {
             of.get("True or False")?.into_iter().for_each(|value: bool| *choice = json!(value));
         } else if choice.is_u64() {
-            of.get(WHOLE)?.into_iter().for_each(|value: u64| *choice = json!(value));
+            let value = if needed { Some(of.required(WHOLE)?) } else { of.get::<u64>(WHOLE)? };
+            value.into_iter().for_each(|value| *choice = json!(value));
         } else if choice.is_number() {
-            of.get("a number")?.into_iter().for_each(|value: f64| *choice = json!(value));
+            let value = if needed { Some(of.required("a number")?) } else { of.get::<f64>("a number")? };
+            value.into_iter().for_each(|value| *choice = json!(value));
         } else if let Some(text) = of.get::<String>("a text")? {
-            *choice =
-                if name == "sources" { json!(parsed("sources", parse_sources(&text))?) } else { json!(text) };
+            *choice = match name.as_str() {
+                "sources" => json!(parsed("sources", parse_sources(&text))?),
+                "pi" => json!(PiRule::named(&text).or_exception()?),
+                _ => json!(text),
+            };
         }
     }
     Ok(choices)

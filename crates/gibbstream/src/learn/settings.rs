@@ -150,9 +150,17 @@ impl ModelKind {
             "multinomial-mixture" => json!({ "smoothing": 1e-4 }),
             _ => json!({ "floor": FLOOR }),
         };
-        choices.into_iter().for_each(|(choice, value)| written[choice] = value);
-        serde_json::from_value(json!({ name: written })).map_err(|error| {
-            Error::setting("model", format!("{name}: {error}"), "see the documentation of this model")
+        let kind = |written: &Value| serde_json::from_value::<Self>(json!({ name: written }));
+        for (choice, value) in choices {
+            written[&choice] = value;
+            if let Err(error) = kind(&written) {
+                let advice = format!("leave it out, or see what {name} takes");
+                return Err(Error::setting(choice, error.to_string(), advice));
+            }
+        }
+        kind(&written).map_err(|_| {
+            let advice = format!("use one of {}", Self::NAMES.join(", "));
+            Error::setting("model", format!("there is no `{name}`"), advice)
         })
     }
 
