@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, DensityMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gibbstream._core import Model
@@ -48,7 +48,8 @@ class RowEstimator(FiledLearner):
             "seed": _SEED_OF_INFERENCE,
             "threads": self._threads(),
         }
-        return self._model.log_likelihood(self._held_out(X), scoring)
+        rows = self._held_out(X)
+        return self._model.log_likelihood(rows, scoring)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean of log p of the rows, in nats; higher is better.
@@ -90,7 +91,8 @@ class RowEstimator(FiledLearner):
         return self._learnt(lambda model: model.arrays()[name])
 
     def _latent(self, X: Any, sweeps: int) -> NDArray[np.float64]:
-        return self._model.transform(self._held_out(X), sweeps, _SEED_OF_INFERENCE, self._threads())
+        rows = self._held_out(X)
+        return self._model.transform(rows, sweeps, _SEED_OF_INFERENCE, self._threads())
 
     def _learnt(self, read: Callable[[Model], _T]) -> _T:
         if not self._has_model():
@@ -114,7 +116,7 @@ class RowEstimator(FiledLearner):
         return tags
 
 
-class Mixture(ClusterMixin, DensityMixin, RowEstimator):  # type: ignore[misc]
+class Mixture(RowEstimator):
     """What mixtures have in common. Their E-step is exact."""
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
