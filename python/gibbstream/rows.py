@@ -32,11 +32,12 @@ class RowEstimator(FiledLearner):
     particles: int = 1
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """log p of each row, in nats: exact for mixtures, estimated by annealed importance sampling for ICA.
+        """Log p of each row, in nats: exact for mixtures, estimated by annealed importance sampling for ICA.
 
         Parameters
         ----------
         X : array of shape (rows, columns)
+            Numbers, one row per observation.
 
         Returns
         -------
@@ -57,6 +58,7 @@ class RowEstimator(FiledLearner):
         Parameters
         ----------
         X : array of shape (rows, columns)
+            Numbers, one row per observation.
         y : None
             Ignored.
 
@@ -125,6 +127,7 @@ class Mixture(RowEstimator):
         Parameters
         ----------
         X : array of shape (rows, columns)
+            Numbers, one row per observation.
 
         Returns
         -------
@@ -140,12 +143,13 @@ class Mixture(RowEstimator):
         Parameters
         ----------
         X : array of shape (rows, columns)
+            Numbers, one row per observation.
 
         Returns
         -------
         array of shape (rows,)
         """
-        return self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.int64)
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.int64]:
         """Learn from rows, then find the most probable component of each.
@@ -153,6 +157,7 @@ class Mixture(RowEstimator):
         Parameters
         ----------
         X : array of shape (rows, columns)
+            Numbers, one row per observation.
         y : None
             Ignored.
         **kwargs : dict
@@ -394,7 +399,7 @@ class MultinomialMixture(Mixture):
         return self._array("probabilities")
 
 
-class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator):  # type: ignore[misc]
+class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator):
     """Independent components with heavy tails, mixed and heard through noise, learnt online by Gibbs sampling.
 
     Parameters
@@ -474,6 +479,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator):  # t
         Parameters
         ----------
         X : array of shape (rows, columns)
+            Numbers, one row per observation.
 
         Returns
         -------

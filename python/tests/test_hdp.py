@@ -159,6 +159,7 @@ def test_every_knob_changes_what_is_learnt(knob, many, tmp_path):
         ({"max_topics": 1}, ValueError, "max_topics: 1 is less than the 2 topics of the start; allow more topics"),
         ({"doc_concentration": 0}, ValueError, "doc_concentration: 0 is not a number from 0.000001"),
         ({"top_concentration": -1}, ValueError, "top_concentration: -1 is not a number from 0.000001"),
+        ({"top_concentration": None}, TypeError, "top_concentration: is missing; give a number"),
         ({"min_remainder": 1.0}, ValueError, r"min_remainder: 1 is not a share in \[0, 1\)"),
         ({"pi": "free"}, ValueError, "pi: there is no `free`; use one of constrained, literal"),
         (

@@ -51,8 +51,14 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
     let model = value("model")?.map_or_else(|| Ok("lda".to_owned()), |model| model.extract::<String>())?;
     let mut given = vec![("model", model.clone())];
     for knob in own(&model) {
-        if let Some(value) = value(&knob.python())? {
-            given.push((knob.name, written(knob, &value)?));
+        match value(&knob.python())? {
+            Some(value) => given.push((knob.name, written(knob, &value)?)),
+            // What only this kind of model has is not left to a method.
+            None if knob.models == ["hdp"] => {
+                let problem = format!("{}: is missing; give {}", knob.python(), expected(knob.kind));
+                return Err(PyTypeError::new_err(problem));
+            }
+            None => {}
         }
     }
     let mut settings = knobs::settings(&given).or_exception()?.vocabulary(words);
@@ -66,20 +72,29 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
 /// The value of a parameter as the table has it.
 fn written(knob: &Knob, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let whole = || value.extract::<u64>().map(|number| number.to_string());
-    let text = || value.extract::<String>();
-    let (written, expected) = match knob.kind {
-        Kind::Whole => (whole(), "a whole number from 0 on"),
-        Kind::Number => (value.extract::<f64>().map(|number| number.to_string()), "a number"),
-        Kind::Switch => (value.extract::<bool>().map(|on| on.to_string()), "True or False"),
-        Kind::Batch => {
-            (text().or_else(|_| whole()), "a whole number from 0 on, or a text such as '100..1000'")
-        }
-        Kind::Choice(_) | Kind::Rule(_) | Kind::Method => (text(), "a text"),
+    let written = match knob.kind {
+        Kind::Whole => whole(),
+        Kind::Number => value.extract::<f64>().map(|number| number.to_string()),
+        Kind::Switch => value.extract::<bool>().map(|on| on.to_string()),
+        Kind::Batch => value.extract().or_else(|_| whole()),
+        Kind::Choice(_) | Kind::Rule(_) | Kind::Method => value.extract(),
     };
     written.map_err(|_| {
         let (name, found) = (knob.python(), value.repr().map_or("that".into(), |text| text.to_string()));
+        let expected = expected(knob.kind);
         PyTypeError::new_err(format!("{name}: {found} is not {expected}; see the documentation of {name}"))
     })
+}
+
+/// What a parameter must be.
+fn expected(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Whole => "a whole number from 0 on",
+        Kind::Number => "a number",
+        Kind::Switch => "True or False",
+        Kind::Batch => "a whole number from 0 on, or a text such as '100..1000'",
+        Kind::Choice(_) | Kind::Rule(_) | Kind::Method => "a text",
+    }
 }
 
 /// The parameters that ask for these settings: what differs from the method of that name.

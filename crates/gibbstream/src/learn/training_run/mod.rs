@@ -137,8 +137,8 @@ impl TrainingRun {
     /// Gives the words or columns other names.
     pub fn rename(&mut self, names: Vec<String>) -> Result<()> {
         if names.len() != self.features.len() || self.features.open().is_some() {
-            let problem = format!("{} names for {} words or columns", names.len(), self.features.len());
-            return Err(Error::setting("vocabulary", problem, "give one name for each"));
+            let problem = format!("{} names for {} words", names.len(), self.features.len());
+            return Err(Error::setting("vocabulary", problem, "give one name for each column of X"));
         }
         self.features = match &self.features {
             Features::Columns(_) => Features::Columns(names),
