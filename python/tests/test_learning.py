@@ -105,7 +105,11 @@ def test_every_knob_changes_what_is_learnt(knob, counts):
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"n_components": 0}, ValueError, "n_components: 0 is not a number of topics; choose a number from 1 to 1000000"),
+        (
+            {"n_components": 0},
+            ValueError,
+            "n_components: 0 is not a number of topics; choose a number from 1 to 1000000",
+        ),
         ({"batch": "9..2"}, ValueError, "batch: 9..2 does not grow; put the smaller number first"),
         ({"batch": "ten"}, ValueError, 'batch: "ten" is not a size; give a number of documents such as 100, or'),
         ({"batch": 1.5}, TypeError, "batch: 1.5 is not a whole number from 0 on, or a text such as '100..1000'"),
