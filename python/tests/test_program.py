@@ -164,6 +164,6 @@ def test_errors_have_the_same_text_after_the_name(program, uci, counts):
     done = subprocess.run(
         [program, "train", "train", "--topics", "0", "--json"], cwd=uci, capture_output=True, text=True, check=False
     )
-    with pytest.raises(ValueError, match="^n_components: ") as raised:
+    with pytest.raises(ValueError, match=r"^n_components: ") as raised:
         LDA(0).fit(counts)
     assert str(raised.value).replace("n_components", "--topics") in done.stderr
