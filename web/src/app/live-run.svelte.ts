@@ -1,0 +1,37 @@
+// What a running service tells, while the page is open.
+import type { Connection, Progress } from "../data/source.ts";
+import type { Explorer } from "../state/explorer.svelte.ts";
+
+/** Moments kept for the pictures. */
+const KEPT = 1000;
+
+export class LiveRun {
+  connection: Connection = $state.raw({ state: "connecting" });
+  progress: Progress[] = $state.raw([]);
+  alarm = $state("");
+  now = $derived(this.progress.at(-1));
+
+  listen(explorer: Explorer): () => void {
+    return explorer.source.live!.listen({
+      connection: (connection) => {
+        this.connection = connection;
+        explorer.announcement =
+          connection.state === "lost" ? "connection lost" : connection.state === "live" ? "connected" : "";
+      },
+      progress: (progress) => {
+        // A newer value for the same moment replaces the older.
+        const before = this.now?.documents === progress.documents ? this.progress.slice(0, -1) : this.progress;
+        this.progress = [...before, progress].slice(-KEPT);
+      },
+      evaluation: () => {},
+      alarm: (message) => {
+        this.alarm = message;
+        explorer.announcement = message;
+      },
+      snapshot: (report) => {
+        explorer.replaceReport(report);
+        void explorer.readTexts();
+      },
+    });
+  }
+}

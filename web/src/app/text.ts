@@ -1,0 +1,47 @@
+// Text of documents, cut into pieces that views can draw.
+
+/** Words of a corpus may be megabytes long; nobody reads more than this in a label. */
+export const clip = (text: string, most = 120) => (text.length > most ? `${text.slice(0, most)}…` : text);
+
+export interface Piece {
+  text: string;
+  topic: number | null;
+}
+
+type Span = [start: number, end: number, topic: number];
+
+/** The text from `from` to `to`, cut at the edges of spans. */
+export function pieces(text: string, spans: readonly Span[], from = 0, to = text.length): Piece[] {
+  const all: Piece[] = [];
+  let place = from;
+  for (const [start, end, topic] of spans) {
+    if (end <= place) continue;
+    if (start >= to) break;
+    if (start > place) all.push({ text: text.slice(place, start), topic: null });
+    all.push({ text: text.slice(Math.max(start, place), Math.min(end, to)), topic });
+    place = Math.min(end, to);
+  }
+  if (place < to) all.push({ text: text.slice(place, to), topic: null });
+  return all;
+}
+
+/** Where a snippet of about `length` characters should begin: where most words of `wanted` topics stand. */
+export function snippetStart(
+  text: string,
+  spans: readonly Span[],
+  wanted: (topic: number) => boolean,
+  length: number,
+): number {
+  if (text.length <= length) return 0;
+  const hits = spans.filter(([, , topic]) => wanted(topic));
+  let best = 0;
+  let most = 0;
+  for (let i = 0, j = 0; i < hits.length; i++) {
+    while (j < hits.length && hits[j]![1] <= hits[i]![0] + length) j++;
+    if (j - i > most) [most, best] = [j - i, hits[i]![0]];
+  }
+  if (best < length / 3) return 0;
+  // From the beginning of a word before the first hit.
+  const space = text.lastIndexOf(" ", Math.max(0, best - 20));
+  return space < 0 || best - space > 60 ? best : space + 1;
+}

@@ -1,0 +1,144 @@
+// The map: circles by share, names where there is room.
+import { type Attributes, circle, fit, type Mark, rect, type Scene, text, textWidth } from "./scene.ts";
+
+export interface Place {
+  topic: number;
+  label: string;
+  x: number;
+  y: number;
+  share: number;
+  colour: string;
+  letter: string;
+  chosen: boolean;
+  /** A cluster of the dendrogram, drawn as a tint. */
+  faded?: boolean;
+}
+
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+const touch = (a: Box, b: Box) =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+
+export interface Spot extends Place {
+  cx: number;
+  cy: number;
+  radius: number;
+}
+
+/** Circles in pixels: area by share, one scale for both directions. */
+export function spots(places: Place[], width: number, height: number): Spot[] {
+  const xs = places.map((place) => place.x);
+  const ys = places.map((place) => place.y);
+  const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const most = Math.max(...places.map((place) => place.share));
+  const largest = Math.min(46, Math.max(9, (0.32 * Math.min(width, height)) / Math.sqrt(places.length)));
+  const margin = largest + 6;
+  const scale = Math.min((width - 2 * margin) / (x1 - x0 || 1), (height - 2 * margin - 12) / (y1 - y0 || 1));
+  return places.map((place) => ({
+    ...place,
+    cx: width / 2 + (place.x - (x0 + x1) / 2) * scale,
+    cy: height / 2 - (place.y - (y0 + y1) / 2) * scale,
+    radius: Math.max(2.5, largest * Math.sqrt(place.share / (most || 1))),
+  }));
+}
+
+/** Names that overlap nothing, chosen topics first, then the largest. */
+export function names(all: Spot[], width: number, height: number): (Box & { spot: Spot; name: string })[] {
+  const placed: (Box & { spot: Spot; name: string })[] = [];
+  const size = 11.5;
+  const order = [...all].sort((a, b) => Number(b.chosen) - Number(a.chosen) || b.share - a.share).slice(0, 150);
+  for (const spot of order) {
+    const name = fit(spot.letter ? `${spot.letter} · ${spot.label}` : spot.label, size, 170);
+    const w = textWidth(name, size) + 6;
+    const h = size + 5;
+    const at: [number, number][] = [
+      [spot.cx - w / 2, spot.cy - h / 2],
+      [spot.cx - w / 2, spot.cy + spot.radius + 1],
+      [spot.cx - w / 2, spot.cy - spot.radius - h - 1],
+      [spot.cx + spot.radius + 3, spot.cy - h / 2],
+      [spot.cx - spot.radius - w - 3, spot.cy - h / 2],
+    ];
+    // Inside the circle only where it fits.
+    const tries = spot.radius * 1.9 > w ? at : at.slice(1);
+    const free = tries
+      .map(([x, y]): Box => ({ x, y, width: w, height: h }))
+      .find(
+        (box) =>
+          box.x >= 0 &&
+          box.y >= 0 &&
+          box.x + w <= width &&
+          box.y + h <= height &&
+          !placed.some((other) => touch(box, other)) &&
+          !covers(box, all, spot),
+      );
+    if (free) placed.push({ ...free, spot, name });
+  }
+  return placed;
+}
+
+/** Whether a name would hide the middle of another circle. */
+const covers = (box: Box, all: Spot[], own: Spot) =>
+  all.length <= 400 &&
+  all.some(
+    (spot) =>
+      spot !== own &&
+      touch(box, {
+        x: spot.cx - spot.radius * 0.8,
+        y: spot.cy - spot.radius * 0.8,
+        width: spot.radius * 1.6,
+        height: spot.radius * 1.6,
+      }),
+  );
+
+export function topicMap(places: Place[], width: number, height: number): Scene {
+  const all = spots(places, width, height);
+  const marks: Mark[] = [rect(0, 0, width, height, "var(--wash)")];
+  for (const spot of [...all].sort((a, b) => b.radius - a.radius)) {
+    marks.push({
+      ...circle(spot.cx, spot.cy, spot.radius, spot.colour, {
+        "fill-opacity": spot.chosen ? 0.85 : 0.45,
+        stroke: spot.chosen ? "var(--ink)" : "var(--ink-3)",
+        "stroke-width": spot.chosen ? 2 : 0.8,
+        opacity: spot.faded ? 0.35 : 1,
+      }),
+      topic: spot.topic,
+      hint: `${spot.label.slice(0, 200)} (topic ${spot.topic}, ${(spot.share * 100).toFixed(1)} %)`,
+    });
+  }
+  for (const { spot, name, x, y, width: w, height: h } of names(all, width, height)) {
+    const inside = Math.abs(y + h / 2 - spot.cy) < 1 && x < spot.cx && x + w > spot.cx;
+    const halo: Attributes =
+      inside && spot.chosen ? {} : { stroke: "var(--wash)", "stroke-width": 3, "paint-order": "stroke" };
+    const fill = inside && spot.chosen ? "var(--on-colour)" : "var(--ink)";
+    marks.push({
+      ...text(x + 3, y + h - 4.5, name, {
+        "font-size": 11.5,
+        "font-weight": spot.chosen ? 650 : 400,
+        fill,
+        ...halo,
+        "pointer-events": "none",
+      }),
+    });
+  }
+  return { width, height, marks };
+}
+
+/** The circle to go to from `from` with an arrow key. */
+export function neighbour(all: Spot[], from: number, dx: number, dy: number): number | null {
+  const here = all.find((spot) => spot.topic === from);
+  if (!here) return all[0]?.topic ?? null;
+  let best: number | null = null;
+  let cost = Infinity;
+  for (const spot of all) {
+    const along = (spot.cx - here.cx) * dx + (spot.cy - here.cy) * dy;
+    const across = Math.abs((spot.cx - here.cx) * dy) + Math.abs((spot.cy - here.cy) * dx);
+    if (spot === here || along <= 0) continue;
+    if (along + 2 * across < cost) [best, cost] = [spot.topic, along + 2 * across];
+  }
+  return best;
+}

@@ -1,0 +1,8 @@
+import { mount } from "svelte";
+import "./app/app.css";
+import Page from "./app/Page.svelte";
+import { embeddedSource } from "./data/embedded.ts";
+import { liveSource } from "./data/live.ts";
+
+const live = document.documentElement.dataset.source === "live";
+mount(Page, { target: document.getElementById("page")!, props: { source: live ? liveSource() : embeddedSource } });
