@@ -33,6 +33,7 @@ function compose(template, script, style) {
   };
   let page = fill(template, "SCRIPT_HASH", hashOf(script));
   page = fill(page, "STYLE_HASH", hashOf(style));
-  page = fill(page, "/* STYLE */", style);
-  return fill(page, "/* SCRIPT */", script);
+  // With the tags: the hashes are of everything between them.
+  page = fill(page, "<style>/* STYLE */</style>", `<style>${style}</style>`);
+  return fill(page, "<script>/* SCRIPT */</script>", `<script>${script}</script>`);
 }

@@ -25,6 +25,12 @@ export function pieces(text: string, spans: readonly Span[], from = 0, to = text
   return all;
 }
 
+/** The beginning of the word at or before `place`; a word of megabytes is cut anyway. */
+export function wordStart(text: string, place: number): number {
+  const space = text.lastIndexOf(" ", place);
+  return place - space > 60 ? place : space + 1;
+}
+
 /** Where a snippet of about `length` characters should begin: where most words of `wanted` topics stand. */
 export function snippetStart(
   text: string,
@@ -41,7 +47,5 @@ export function snippetStart(
     if (j - i > most) [most, best] = [j - i, hits[i]![0]];
   }
   if (best < length / 3) return 0;
-  // From the beginning of a word before the first hit.
-  const space = text.lastIndexOf(" ", Math.max(0, best - 20));
-  return space < 0 || best - space > 60 ? best : space + 1;
+  return wordStart(text, Math.max(0, best - 20));
 }

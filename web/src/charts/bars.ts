@@ -12,9 +12,15 @@ export interface Bar {
   letter: string;
 }
 
+export interface BarsOptions {
+  /** The value at the end of the scale; without it the largest one. */
+  most?: number;
+  format?: (value: number) => string;
+}
+
 const ROW = 22;
 
-export function bars(rows: Bar[], width: number, most?: number): Scene {
+export function bars(rows: Bar[], width: number, { most, format = percent }: BarsOptions = {}): Scene {
   const labels = Math.min(260, width * 0.45);
   const numbers = 56;
   const room = width - labels - numbers - 10;
@@ -53,13 +59,13 @@ export function bars(rows: Bar[], width: number, most?: number): Scene {
       tag: "g",
       attributes: {},
       topic: row.topic,
-      hint: `${row.label.slice(0, 200)} (topic ${row.topic}): ${percent(row.value)}`,
+      hint: `${row.label.slice(0, 200)} (topic ${row.topic}): ${format(row.value)}`,
       children: [
         rect(0, y, width, ROW, "transparent"),
         text(labels, y + 15, fit(name, 12.5, labels), { "font-size": 12.5, "text-anchor": "end" }),
         rect(labels + 8, y + 5, Math.max(1, end - labels - 8), 12, row.colour),
         ...whisker,
-        text(width - 2, y + 15, percent(row.value), { "font-size": 12, "text-anchor": "end" }),
+        text(width - 2, y + 15, format(row.value), { "font-size": 12, "text-anchor": "end" }),
       ],
     };
   });

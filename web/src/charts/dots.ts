@@ -1,6 +1,6 @@
 // Shares of a topic by group: a dot with its interval in every row, around the line of all groups together.
 import { scaleLinear } from "d3-scale";
-import { count, percent } from "./numbers.ts";
+import { count, percent, percentTick } from "./numbers.ts";
 import { circle, fit, line, type Mark, type Scene, text } from "./scene.ts";
 
 export interface Dot {
@@ -22,7 +22,7 @@ export function dotPlot(rows: Dot[], overall: number, width: number, colour: str
     .ticks(Math.max(2, Math.floor((width - labels) / 90)))
     .flatMap((tick) => [
       line(x(tick), 18, x(tick), height - 20, "var(--rule)"),
-      text(x(tick), height - 5, percent(tick), { "font-size": 11, fill: "var(--ink-2)", "text-anchor": "middle" }),
+      text(x(tick), height - 5, percentTick(tick), { "font-size": 11, fill: "var(--ink-2)", "text-anchor": "middle" }),
     ]);
   marks.push(line(x(overall), 14, x(overall), height - 20, "var(--ink-2)", { "stroke-dasharray": "4 3" }));
   const nearRight = x(overall) > width - 70;

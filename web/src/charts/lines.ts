@@ -166,7 +166,7 @@ function xAxis(
   const write = options.time
     ? (tick: Date) =>
         extent[1] - extent[0] > 86_400_000 * 420 && wanted < 4 ? year.format(tick) : x.tickFormat(wanted)(tick)
-    : (tick: number) => (tick >= 10_000 ? `${Number((tick / 1000).toPrecision(4))}k` : String(tick));
+    : (tick: number) => (extent[1] >= 10_000 && tick ? `${Number((tick / 1000).toPrecision(4))}k` : String(tick));
   const marks: Mark[] = [line(left, base, right, base, "var(--ink-3)")];
   let taken = -Infinity;
   for (const tick of ticks) {

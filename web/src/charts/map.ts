@@ -88,10 +88,10 @@ const covers = (box: Box, all: Spot[], own: Spot) =>
     (spot) =>
       spot !== own &&
       touch(box, {
-        x: spot.cx - spot.radius * 0.8,
-        y: spot.cy - spot.radius * 0.8,
-        width: spot.radius * 1.6,
-        height: spot.radius * 1.6,
+        x: spot.cx - spot.radius * 0.92,
+        y: spot.cy - spot.radius * 0.92,
+        width: spot.radius * 1.84,
+        height: spot.radius * 1.84,
       }),
   );
 
@@ -101,7 +101,7 @@ export function topicMap(places: Place[], width: number, height: number): Scene 
   for (const spot of [...all].sort((a, b) => b.radius - a.radius)) {
     marks.push({
       ...circle(spot.cx, spot.cy, spot.radius, spot.colour, {
-        "fill-opacity": spot.chosen ? 0.85 : 0.45,
+        "fill-opacity": spot.chosen ? 0.9 : 0.65,
         stroke: spot.chosen ? "var(--ink)" : "var(--ink-3)",
         "stroke-width": spot.chosen ? 2 : 0.8,
         opacity: spot.faded ? 0.35 : 1,

@@ -11,6 +11,9 @@ export function percent(value: number): string {
   return p !== 0 && Math.abs(p) < 0.005 ? "<0.01 %" : `${p.toFixed(digits)} %`;
 }
 
+/** Per cent for the ticks of an axis: no digits that say nothing. */
+export const percentTick = (value: number) => `${Number((value * 100).toFixed(3))} %`;
+
 export function decimal(value: number | null | undefined, digits = 2): string {
   return value === null || value === undefined || !Number.isFinite(value)
     ? "–"
