@@ -85,7 +85,7 @@ export function syntheticReport({ topics = 10, vocabulary = 1200, documents = 40
       coherence: round(0.35 * draw() - 0.02),
       exclusivity: round(0.3 + 0.6 * draw()),
       effective_words: round(30 + 60 * draw(), 1),
-      background: k === 5,
+
       in_use: true,
       words,
       weights: words.map((w) => round(phi[k].get(w), 6)),

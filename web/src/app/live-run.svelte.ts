@@ -23,7 +23,6 @@ export class LiveRun {
         const before = this.now?.documents === progress.documents ? this.progress.slice(0, -1) : this.progress;
         this.progress = [...before, progress].slice(-KEPT);
       },
-      evaluation: () => {},
       alarm: (message) => {
         this.alarm = message;
         explorer.announcement = message;

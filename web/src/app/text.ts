@@ -16,7 +16,7 @@ export function pieces(text: string, spans: readonly Span[], from = 0, to = text
   let place = from;
   for (const [start, end, topic] of spans) {
     if (end <= place) continue;
-    if (start >= to) break;
+    if (start >= to || place >= to) break;
     if (start > place) all.push({ text: text.slice(place, start), topic: null });
     all.push({ text: text.slice(Math.max(start, place), Math.min(end, to)), topic });
     place = Math.min(end, to);

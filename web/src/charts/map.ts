@@ -53,32 +53,65 @@ export function names(all: Spot[], width: number, height: number): (Box & { spot
   const size = 11.5;
   const order = [...all].sort((a, b) => Number(b.chosen) - Number(a.chosen) || b.share - a.share).slice(0, 150);
   for (const spot of order) {
-    const name = fit(spot.letter ? `${spot.letter} · ${spot.label}` : spot.label, size, 170);
-    const w = textWidth(name, size) + 6;
-    const h = size + 5;
-    const at: [number, number][] = [
-      [spot.cx - w / 2, spot.cy - h / 2],
-      [spot.cx - w / 2, spot.cy + spot.radius + 1],
-      [spot.cx - w / 2, spot.cy - spot.radius - h - 1],
-      [spot.cx + spot.radius + 3, spot.cy - h / 2],
-      [spot.cx - spot.radius - w - 3, spot.cy - h / 2],
-    ];
-    // Inside the circle only where it fits.
-    const tries = spot.radius * 1.9 > w ? at : at.slice(1);
-    const free = tries
-      .map(([x, y]): Box => ({ x, y, width: w, height: h }))
-      .find(
-        (box) =>
-          box.x >= 0 &&
-          box.y >= 0 &&
-          box.x + w <= width &&
-          box.y + h <= height &&
-          !placed.some((other) => touch(box, other)) &&
-          !covers(box, all, spot),
-      );
-    if (free) placed.push({ ...free, spot, name });
+    const whole = spot.letter ? `${spot.letter} · ${spot.label}` : spot.label;
+    // For a chosen topic a short form is better than none, and in a crowd it may stand on other circles.
+    const tries: [room: number, circles: Spot[]][] = spot.chosen
+      ? [
+          [180, all],
+          [110, all],
+          [60, all],
+          [60, []],
+        ]
+      : [[170, all]];
+    for (const [room, circles] of tries) {
+      const name = fit(whole, size, room);
+      const box = freePlace(spot, name, size, width, height, placed, circles);
+      if (!box) continue;
+      placed.push({ ...box, spot, name });
+      break;
+    }
   }
   return placed;
+}
+
+function freePlace(
+  spot: Spot,
+  name: string,
+  size: number,
+  width: number,
+  height: number,
+  placed: Box[],
+  all: Spot[],
+): Box | undefined {
+  // Chosen names are bold, which is wider.
+  const w = textWidth(name, size) * (spot.chosen ? 1.1 : 1) + 6;
+  const h = size + 5;
+  const { cx, cy, radius } = spot;
+  const side = radius * 0.72;
+  const places: [number, number][] = [
+    [cx - w / 2, cy - h / 2],
+    [cx - w / 2, cy + radius + 1],
+    [cx - w / 2, cy - radius - h - 1],
+    [cx + radius + 3, cy - h / 2],
+    [cx - radius - w - 3, cy - h / 2],
+    [cx + side + 2, cy + side],
+    [cx + side + 2, cy - side - h],
+    [cx - side - w - 2, cy + side],
+    [cx - side - w - 2, cy - side - h],
+  ];
+  // Inside the circle only where it fits.
+  return places
+    .slice(radius * 1.8 > w ? 0 : 1)
+    .map(([x, y]): Box => ({ x, y, width: w, height: h }))
+    .find(
+      (box) =>
+        box.x >= 0 &&
+        box.y >= 0 &&
+        box.x + w <= width &&
+        box.y + h <= height &&
+        !placed.some((other) => touch(box, other)) &&
+        !covers(box, all, spot),
+    );
 }
 
 /** Whether a name would hide the middle of another circle. */

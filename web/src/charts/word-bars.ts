@@ -23,7 +23,7 @@ export function wordBars(rows: RankedWord[], share: number, width: number, colou
     marks.push({
       tag: "g",
       attributes: {},
-      key: row.text,
+      key: String(row.word),
       hint: `${row.text.slice(0, 200)}: ${percent(row.weight)} of the topic, ${percent(row.overall)} of all words`,
       children: [
         rect(0, y, width, ROW, "transparent"),

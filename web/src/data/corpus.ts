@@ -10,7 +10,7 @@ export class Corpus {
 
   constructor(
     readonly facts: Documents,
-    groups: Groups | null,
+    groups: Groups | null | undefined,
   ) {
     this.groupNames = groups?.names ?? [];
   }

@@ -17,7 +17,6 @@ export interface DisplayTopic {
   coherence: number | null;
   exclusivity: number | null;
   effectiveWords: number | null;
-  background: boolean;
   inUse: boolean;
   /** Share in every period; null where a period has no tokens. */
   trend: (number | null)[] | null;
@@ -69,10 +68,9 @@ function shown(report: Report, topic: Topic, members: number[], edits: Edits): D
     members,
     share,
     alpha: all.reduce((sum, each) => sum + each.alpha, 0),
-    coherence: one ? topic.coherence : null,
+    coherence: one ? (topic.coherence ?? null) : null,
     exclusivity: one ? topic.exclusivity : null,
     effectiveWords: one ? topic.effective_words : null,
-    background: topic.background,
     inUse: all.some((each) => each.in_use),
     trend: trends.every((trend) => trend !== null) ? sumRows(trends) : null,
     ...(one ? { words: topic.words, weights: topic.weights } : mergedWords(report, members, share)),

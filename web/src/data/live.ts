@@ -1,5 +1,6 @@
 // A running service behind the same interface: the report by HTTP, news by server-sent events.
 import { checked } from "./embedded.ts";
+import { inferLocally } from "./local-inference.ts";
 import { readEvents } from "./server-events.ts";
 import type { DocumentText, Report } from "./report.ts";
 import {
@@ -7,10 +8,10 @@ import {
   type ControlAction,
   type Inferred,
   type LiveEvents,
+  type Progress,
   type Source,
   SourceError,
 } from "./source.ts";
-import { tokenize } from "./tokens.ts";
 
 const TOKEN = "gibbstream token";
 /** Waiting times between attempts, in milliseconds; the last is repeated. */
@@ -58,34 +59,29 @@ async function problemOf(response: Response): Promise<string> {
 interface InferLine {
   tokens: number;
   out_of_vocabulary_tokens: number;
-  theta: number[] | [number, number][] | { topic: number; share: number; deviation?: number }[];
-  deviation?: number[];
+  theta: number[];
 }
 
-/** The mixture in the shapes that `infer` writes: all shares, or pairs of topic and share. */
-export function mixtureOf(line: InferLine): [number, number, number][] {
-  const rows = line.theta.map((entry, k): [number, number, number] => {
-    if (typeof entry === "number") return [k, entry, line.deviation?.[k] ?? 0];
-    if (Array.isArray(entry)) return [entry[0], entry[1], line.deviation?.[k] ?? 0];
-    return [entry.topic, entry.share, entry.deviation ?? 0];
-  });
-  return rows.sort((a, b) => b[1] - a[1]);
+/** Shares are the service's. What it does not tell, the page works out: topics of words, spread, unknown words. */
+export function combined(line: InferLine, local: Inferred | null): Inferred {
+  const spread = new Map((local?.theta ?? []).map(([topic, , deviation]) => [topic, deviation]));
+  const theta = line.theta.map((share, k): [number, number, number] => [k, share, spread.get(k) ?? 0]);
+  return {
+    theta: theta.sort((a, b) => b[1] - a[1]),
+    tokens: line.tokens + line.out_of_vocabulary_tokens,
+    unknown: local?.unknown ?? [],
+    spans: local?.spans ?? null,
+    how: local
+      ? "Shares by the service with the whole model of this moment; topics of words and whiskers by this page, with a compact copy."
+      : "Computed by the service with the whole model of this moment.",
+  };
 }
 
 async function infer(client: Client, text: string, report: Report): Promise<Inferred> {
   const response = await client.post("/v1/infer", { documents: [{ text }] });
-  const answer = (await response.json()) as { documents?: InferLine[]; results?: InferLine[] };
-  const line = (answer.documents ?? answer.results)?.[0];
-  if (!line) throw new SourceError("The service gave no mixture.", "damaged");
-  const known = new Set(report.words.text);
-  const tokens = report.try_table ? tokenize(text, report.try_table) : [];
-  return {
-    theta: mixtureOf(line),
-    tokens: line.tokens + line.out_of_vocabulary_tokens,
-    unknown: [...new Set(tokens.filter((token) => !known.has(token.word)).map((token) => token.word))],
-    spans: null,
-    how: "Computed by the service with the whole model of this moment.",
-  };
+  const { documents } = (await response.json()) as { documents?: InferLine[] };
+  if (!documents?.[0]) throw new SourceError("The service gave no mixture.", "damaged");
+  return combined(documents[0], report.try_table ? inferLocally(text, report) : null);
 }
 
 const wait = (milliseconds: number, signal: AbortSignal) =>
@@ -94,55 +90,60 @@ const wait = (milliseconds: number, signal: AbortSignal) =>
     signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
   });
 
+/** At most one report in so many milliseconds. */
+const REPORT_EVERY = 2000;
+
+/** Asks for the report, at once or as soon as the last answer is old enough. */
+function refresher(client: Client, events: LiveEvents, signal: AbortSignal): () => void {
+  let last = -Infinity;
+  let planned = false;
+  const ask = async () => {
+    planned = false;
+    last = performance.now();
+    try {
+      const response = await client.fetch("/v1/report", { signal });
+      if (!signal.aborted) events.snapshot(checked((await response.json()) as Report));
+    } catch {
+      // The next event asks again; a lost connection is told by the events themselves.
+    }
+  };
+  return () => {
+    if (planned) return;
+    planned = true;
+    void wait(Math.max(0, last + REPORT_EVERY - performance.now()), signal).then(() =>
+      signal.aborted ? undefined : ask(),
+    );
+  };
+}
+
 /** Listens until `signal` ends it; a lost connection is made again, and the report asked for again. */
-async function listen(
-  client: Client,
-  events: LiveEvents,
-  signal: AbortSignal,
-  wake: () => Promise<void>,
-): Promise<void> {
+async function listen(client: Client, events: LiveEvents, signal: AbortSignal, wake: () => Promise<void>) {
   let attempt = 0;
-  let lost = false;
-  const report = async () =>
-    events.snapshot(checked((await (await client.fetch("/v1/report", { signal })).json()) as Report));
+  const refresh = refresher(client, events, signal);
+  const say = (connection: Connection) => !signal.aborted && events.connection(connection);
   while (!signal.aborted) {
-    const say = (connection: Connection) => !signal.aborted && events.connection(connection);
     try {
       const response = await client.fetch("/v1/events", { headers: { Accept: "text/event-stream" }, signal });
       say({ state: "live" });
-      attempt = 0;
       // What happened in between is in the report.
-      if (lost) await report();
-      lost = false;
+      if (attempt) refresh();
+      attempt = 0;
       for await (const { name, data } of readEvents(response.body!)) {
-        const value = JSON.parse(data) as never;
-        if (name === "progress") events.progress(value);
-        else if (name === "evaluation") events.evaluation(value);
-        else if (name === "alarm")
-          events.alarm(
-            String(
-              (value as { problem?: string; message?: string }).problem ??
-                (value as { message?: string }).message ??
-                data,
-            ),
-          );
-        else if (name === "snapshot") await report();
+        if (name === "progress") events.progress(JSON.parse(data) as Progress);
+        else if (name === "alarm") events.alarm((JSON.parse(data) as { problem?: string }).problem ?? data);
+        else if (name === "snapshot" || name === "evaluation") refresh();
       }
       throw new SourceError("The service closed the connection.", "unreachable");
     } catch (error) {
       if (signal.aborted) return;
-      lost = true;
       if (error instanceof SourceError && error.kind === "unauthorised") {
         say({ state: "unauthorised" });
         await wake();
         continue;
       }
       const pause = PATIENCE[Math.min(attempt++, PATIENCE.length - 1)]!;
-      say({
-        state: "lost",
-        reason: error instanceof Error ? error.message : String(error),
-        retryAt: Date.now() + pause,
-      });
+      const reason = error instanceof SourceError ? error.message : "The service does not answer.";
+      say({ state: "lost", reason, retryAt: Date.now() + pause });
       await wait(pause, signal);
     }
   }

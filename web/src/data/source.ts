@@ -35,7 +35,6 @@ export type Connection =
 export interface LiveEvents {
   connection(connection: Connection): void;
   progress(progress: Progress): void;
-  evaluation(evaluation: { documents: number; score: number; standard_error: number; unigram: number }): void;
   alarm(message: string): void;
   /** A new snapshot of the model: the report should be asked for again. */
   snapshot(report: Report): void;

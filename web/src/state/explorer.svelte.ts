@@ -55,24 +55,28 @@ export class Explorer {
 
   constructor(source: Source, report: Report) {
     this.source = source;
-    this.replaceReport(report);
+    this.report = report;
+    this.#history = new History(this.#storedEdits());
     addEventListener("hashchange", () => (this.address = parse(location.hash)));
   }
 
-  /** A report of another moment: what is chosen and written stays. */
+  /** A report of another moment of the same model: what is chosen and written stays. */
   replaceReport(report: Report): void {
-    const first = this.report === undefined || this.report.model.model_hash !== report.model.model_hash;
     this.report = report;
-    if (!first) return;
-    const stored = load(this.#key);
-    const topics = report.topics.length;
-    let edits = fromRecord(report.labels ?? {}, topics);
+  }
+
+  /** What was kept in this browser, unless the file brings other labels than it did then: those are newer. */
+  #storedEdits(): Edits {
+    const topics = this.report.topics.length;
+    const given = fromRecord(this.report.labels, topics);
     try {
-      if (stored) edits = { ...edits, ...fromRecord(JSON.parse(stored) as Record<string, unknown>, topics) };
+      const kept = JSON.parse(load(this.#key) ?? "{}") as { given?: string; edits?: Record<string, unknown> };
+      const edits = fromRecord(kept.edits ?? {}, topics);
+      return kept.given === JSON.stringify(given) ? edits : { ...edits, ...given };
     } catch {
       // Damaged memory of the browser: the labels of the file are still there.
+      return given;
     }
-    this.#history = new History(Object.keys(this.#history.now).length ? { ...edits, ...this.#history.now } : edits);
   }
 
   get #key() {
@@ -149,7 +153,8 @@ export class Explorer {
 
   #set(history: History<Edits>, said: string): void {
     this.#history = history;
-    this.kept = keep(this.#key, JSON.stringify(history.now));
+    const given = JSON.stringify(fromRecord(this.report.labels, this.report.topics.length));
+    this.kept = keep(this.#key, JSON.stringify({ given, edits: history.now }));
     this.announcement = said;
   }
   edit(topic: number, by: TopicEdit): void {

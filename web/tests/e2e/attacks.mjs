@@ -1,0 +1,21 @@
+// Text that tries to be more than text.
+export const ATTACKS = [
+  "<script>alert(1)</script>",
+  "</script><script>alert(2)</script>",
+  "<img src=x onerror=alert(3)>",
+  "<svg/onload=alert(4)>",
+  '"><iframe src=javascript:alert(5)></iframe>',
+  "javascript:alert(6)",
+  '<a href="javascript:alert(7)" onmouseover=alert(8)>hover</a>',
+  "<style>@import 'http://attacker.invalid/x.css'; body{display:none}</style>",
+  "<link rel=stylesheet href=http://attacker.invalid/y.css><base href=http://attacker.invalid/>",
+  '<meta http-equiv=refresh content="0;url=http://attacker.invalid/">',
+  '<!--<script>--><noscript><p title="</noscript><img src=x onerror=alert(9)>">',
+  "{{constructor.constructor('alert(10)')()}} ${alert(11)} {@html alert(12)}",
+  "\u202egnisrever\u202c \u2066isolated\u2069 \u200bzero\u200bwidth",
+  "\u0000\u0007\ufffe\uffff\ud800 broken",
+  "__proto__ constructor toString hasOwnProperty",
+  "=cmd|' /C calc'!A0",
+  "'; DROP TABLE topics; --",
+  "]]>&lt;&amp;&#x3c;script&#x3e;alert(13)&#x3c;/script&#x3e;",
+];

@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+// One browser, one file after the other: the tests measure nothing, but a loaded machine makes them slow.
+export default defineConfig({
+  test: {
+    include: ["tests/e2e/**/*.test.mjs"],
+    environment: "node",
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+  },
+});
