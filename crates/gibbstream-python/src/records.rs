@@ -1,9 +1,9 @@
 //! What happened in minibatches, in a bounded number of records.
 
+use gibbstream::learn::schedule::Step;
+use gibbstream::learn::trainer::Trainer;
 use gibbstream::learn::{Event, Observer, TrainingRun};
-use gibbstream::model::hdp::topics_used;
-use gibbstream::schedule::Step;
-use gibbstream::trainer::Trainer;
+use gibbstream::model::topics::hdp::topics_used;
 use pyo3::prelude::*;
 
 /// Records that are kept; from there on every second one is dropped, again and again.

@@ -3,8 +3,8 @@
 use crate::error::{OrException, spelling};
 use gibbstream::error::spelled;
 use gibbstream::learn::knobs::{self, KNOBS, Kind, Knob};
+use gibbstream::learn::method::Method;
 use gibbstream::learn::{ModelKind, Settings};
-use gibbstream::method::Method;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -7,7 +7,7 @@ use crate::signals::Signals;
 use gibbstream::Error;
 use gibbstream::file::{HistoryEntry, Model};
 use gibbstream::learn::{Parameters, TrainingRun};
-use gibbstream::model::sticks::Sticks;
+use gibbstream::model::topics::hdp::sticks::Sticks;
 use pyo3::PyResult;
 use std::sync::Arc;
 

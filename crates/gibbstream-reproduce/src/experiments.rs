@@ -546,15 +546,15 @@ mod tests {
         {
             let name = text.split_whitespace().find(|word| *word != "hdp").unwrap();
             let paper = if text.starts_with("hdp ") {
-                gibbstream::method::Method::recommended_for_hdp(name).unwrap()
+                gibbstream::learn::method::Method::recommended_for_hdp(name).unwrap()
             } else {
-                gibbstream::method::Method::published(name).unwrap()
+                gibbstream::learn::method::Method::published(name).unwrap()
             };
             let same = method(text) == paper.with_population(sample.documents as f64);
             assert_eq!(same, !text.contains("--"), "{text}");
         }
         assert_eq!(method("olda --sweeps 200").sweeps, 200);
-        let usual = gibbstream::method::Method::recommended("g-oem").unwrap();
+        let usual = gibbstream::learn::method::Method::recommended("g-oem").unwrap();
         assert_eq!(method(USUAL), usual.with_population(sample.documents as f64));
     }
 

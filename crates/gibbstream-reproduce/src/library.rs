@@ -12,10 +12,10 @@ use gibbstream::corpus::{
     Document, Inputs, Length, Minibatch, ResolvedInputs, Synthetic, Truth, Vocabulary, VocabularyLimits,
 };
 use gibbstream::learn::Settings;
-use gibbstream::method::Method;
-use gibbstream::model::lda::Topics;
-use gibbstream::random::{Purpose, Seed};
-use gibbstream::trainer::Trainer;
+use gibbstream::learn::method::Method;
+use gibbstream::learn::trainer::Trainer;
+use gibbstream::model::topics::lda::Topics;
+use gibbstream::numerics::random::{Purpose, Seed};
 use gibbstream::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -8,8 +8,8 @@
 
 use gibbstream::corpus::{Inputs, ResolvedInputs, VocabularyLimits};
 use gibbstream::evaluation::{Estimator, Evaluation, Scorer, Unigram};
-use gibbstream::model::lda::Topics;
-use gibbstream::random::Seed;
+use gibbstream::model::topics::lda::Topics;
+use gibbstream::numerics::random::Seed;
 use std::collections::HashMap;
 use std::error::Error;
 use std::io::Write;

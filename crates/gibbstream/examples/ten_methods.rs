@@ -5,9 +5,9 @@
 use gibbstream::corpus::{Length, Minibatch, Synthetic, themes};
 use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
 use gibbstream::learn::Settings;
-use gibbstream::method::Method;
-use gibbstream::random::Seed;
-use gibbstream::trainer::Trainer;
+use gibbstream::learn::method::Method;
+use gibbstream::learn::trainer::Trainer;
+use gibbstream::numerics::random::Seed;
 use std::io::Write;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

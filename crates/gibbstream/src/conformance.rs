@@ -2,12 +2,12 @@
 //!
 //! Each check tells what is wrong in words, so that a test is one line: `laws(...).unwrap()`.
 
-use crate::bytes::{from_bytes, to_bytes};
+use crate::file::bytes::{from_bytes, to_bytes};
 use crate::inference::LocalInference;
+use crate::learn::online::e_step;
+use crate::learn::schedule::Step;
 use crate::model::{Batch, LatentModel, Statistics};
-use crate::online::e_step;
-use crate::random::Seed;
-use crate::schedule::Step;
+use crate::numerics::random::Seed;
 
 /// What a check found wrong, in words.
 pub type Finding = Result<(), String>;

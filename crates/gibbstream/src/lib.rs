@@ -39,38 +39,34 @@ macro_rules! internal {
 
 // In the order in which data flows: documents become minibatches, local inference estimates their expected statistics,
 // the driver blends these into what the model holds, and frozen parameters are scored, saved and exported.
-internal! { corpus model inference batch_size schedule averaging method online learn trainer bytes }
+internal! { corpus model inference learn }
 
 pub mod conformance;
 
-internal! { evaluation summary file npy math random error }
+internal! { evaluation summary file numerics error }
 
-mod lanes;
-mod large_pages;
-mod vectorised;
-
-pub use averaging::Averaging;
-pub use batch_size::BatchSize;
-pub use bytes::{from_bytes, to_bytes};
 pub use corpus::{Document, Inputs, Length, Minibatch, Synthetic, Tokenizer, Truth, Vocabulary, themes};
 pub use error::{Error, Result};
 pub use evaluation::{Evaluation, Score, Scorer, Unigram};
+pub use file::bytes::{from_bytes, to_bytes};
 pub use file::{Features, Model};
 pub use inference::gibbs::Gibbs;
 pub use inference::{LocalInference, Passes};
+pub use learn::averaging::Averaging;
+pub use learn::batch_size::BatchSize;
+pub use learn::method::Method;
+pub use learn::online::{Online, Run, e_step};
+pub use learn::schedule::{Step, StepSize};
 pub use learn::{
     AnyBatch, Event, FitOptions, Learner, ModelKind, Observation, Observer, Parameters, Settings, Snapshot,
     SnapshotReader, TrainingRun,
 };
-pub use method::Method;
-pub use model::lda::{Lda, Topics};
-pub use model::observations::Observations;
-pub use model::topic_statistics::TopicStatistics;
-pub use model::view::TopicView;
+pub use model::rows::observations::Observations;
+pub use model::topics::lda::{Lda, Topics};
+pub use model::topics::statistics::TopicStatistics;
+pub use model::topics::view::TopicView;
 pub use model::{Batch, LatentModel, Statistics, Sums, blended};
-pub use online::{Online, Run, e_step};
-pub use random::{Purpose, Seed, Stream};
-pub use schedule::{Step, StepSize};
+pub use numerics::random::{Purpose, Seed, Stream};
 
 /// The code of the README is tested with the documentation.
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! What each topic is about: its best words, its share, and whether it is any good.
 
-use crate::model::lda::Topics;
+use crate::model::topics::lda::Topics;
 
 /// One topic for people.
 #[derive(Clone, Debug, PartialEq)]

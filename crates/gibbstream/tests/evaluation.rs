@@ -9,9 +9,9 @@ mod support;
 use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::evaluation::sequential::{Particles, Sequential};
 use gibbstream::evaluation::{DocumentScore, Estimator, Evaluation, Score, Scorer, Unigram};
-use gibbstream::model::lda::Topics;
-use gibbstream::model::view::TopicView;
-use gibbstream::random::{Purpose, Seed};
+use gibbstream::model::topics::lda::Topics;
+use gibbstream::model::topics::view::TopicView;
+use gibbstream::numerics::random::{Purpose, Seed};
 use support::{enumerate, reference, sampling_view_of, topics};
 
 fn close(found: f64, expected: f64, tolerance: f64) {

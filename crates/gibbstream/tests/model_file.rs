@@ -2,13 +2,13 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use gibbstream::Error;
-use gibbstream::averaging::Averaging;
 use gibbstream::corpus::{Document, Minibatch, Tokenizer, Vocabulary};
 use gibbstream::file::{Features, HistoryEntry, Model};
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::method::Method;
+use gibbstream::learn::trainer::Trainer;
 use gibbstream::learn::{Settings, Snapshot};
-use gibbstream::method::Method;
-use gibbstream::model::lda::Topics;
-use gibbstream::trainer::Trainer;
+use gibbstream::model::topics::lda::Topics;
 use std::path::Path;
 
 fn documents() -> Vec<Document> {

@@ -9,10 +9,10 @@ use gibbstream::inference::document_stats::DocumentStats;
 use gibbstream::inference::gibbs::{DocumentTopics, Gibbs};
 use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::inference::{LocalInference, Passes};
-use gibbstream::model::lda::{Lda, Topics};
-use gibbstream::model::topic_statistics::TopicStatistics;
-use gibbstream::model::view::TopicView;
-use gibbstream::random::{Purpose, Seed, Stream};
+use gibbstream::model::topics::lda::{Lda, Topics};
+use gibbstream::model::topics::statistics::TopicStatistics;
+use gibbstream::model::topics::view::TopicView;
+use gibbstream::numerics::random::{Purpose, Seed, Stream};
 use proptest::prelude::*;
 use support::*;
 
@@ -497,7 +497,7 @@ fn equal_topics_leave_the_prior() {
         let statistics = gibbs(30, &sampling_view_of(&topics, &batch), &batch, 3);
         (0..3).for_each(|k| found[k].push(statistics.theta.log_theta[k]));
     }
-    for (k, expected) in gibbstream::model::alpha::mean_log_theta(&alpha).into_iter().enumerate() {
+    for (k, expected) in gibbstream::model::topics::alpha::mean_log_theta(&alpha).into_iter().enumerate() {
         assert_mean(&format!("log theta {k}"), &found[k], expected);
     }
 }

@@ -12,7 +12,7 @@ use gibbstream::learn::{
     CheckpointEvery, Checkpoints, Ended, Event, FitOptions, Observation, Observer, Settings,
     SharedVocabulary, Snapshot, TrainingRun, observations,
 };
-use gibbstream::random::Seed;
+use gibbstream::numerics::random::Seed;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

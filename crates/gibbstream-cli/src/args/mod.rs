@@ -17,7 +17,7 @@ use clap::builder::BoolishValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use gibbstream::Error;
-use gibbstream::random::Seed;
+use gibbstream::numerics::random::Seed;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

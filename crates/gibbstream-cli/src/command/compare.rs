@@ -12,7 +12,7 @@ use gibbstream::corpus::{Inputs, ResolvedInputs, Vocabulary};
 use gibbstream::evaluation::alignment::{Distance, Pair, ScoreDifference, TopicRows, align};
 use gibbstream::evaluation::{Estimator, Evaluation};
 use gibbstream::learn::{Snapshot, TopicParameters};
-use gibbstream::model::lda::Topics;
+use gibbstream::model::topics::lda::Topics;
 use gibbstream::summary::{TopicSummary, summarise};
 use serde::Serialize;
 use serde_json::json;

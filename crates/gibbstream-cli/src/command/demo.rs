@@ -7,14 +7,14 @@ use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count, fit};
 use gibbstream::corpus::{Length, Synthetic, Truth, Vocabulary, themes};
 use gibbstream::evaluation::{Evaluation, Score, Scorer};
 use gibbstream::file::{Features, HistoryEntry};
+use gibbstream::learn::method::Method;
+use gibbstream::learn::schedule::StepSize;
 use gibbstream::learn::{
     Ended, Event, FitOptions, Observer, Settings, SharedVocabulary, TopicParameters, TrainingRun,
     observations,
 };
-use gibbstream::method::Method;
-use gibbstream::model::lda::Topics;
-use gibbstream::random::Seed;
-use gibbstream::schedule::StepSize;
+use gibbstream::model::topics::lda::Topics;
+use gibbstream::numerics::random::Seed;
 use pathfinding::kuhn_munkres::kuhn_munkres_min;
 use pathfinding::matrix::Matrix;
 use serde::Serialize;

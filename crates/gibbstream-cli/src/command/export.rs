@@ -4,10 +4,10 @@ use crate::Outcome;
 use crate::output::Output;
 use gibbstream::Error;
 use gibbstream::file::Model;
+use gibbstream::file::npy::write_npy;
 use gibbstream::learn::knobs::parts;
 use gibbstream::learn::{Array, Parameters, Snapshot, Values};
-use gibbstream::model::lda::Topics;
-use gibbstream::npy::write_npy;
+use gibbstream::model::topics::lda::Topics;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -3,9 +3,9 @@
 use crate::Outcome;
 use crate::output::{FAINT, Output, STRONG};
 use gibbstream::learn::knobs::parts;
+use gibbstream::learn::method::{Method, NamedMethod};
 use gibbstream::learn::{ModelKind, Settings};
-use gibbstream::method::{Method, NamedMethod};
-use gibbstream::model::hdp::HdpSettings;
+use gibbstream::model::topics::hdp::HdpSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;

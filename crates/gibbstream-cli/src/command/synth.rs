@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::args::General;
 use crate::output::{Output, count};
 use gibbstream::corpus::{Length, Synthetic, Truth, write_uci};
-use gibbstream::npy::write_npy;
+use gibbstream::file::npy::write_npy;
 use gibbstream::{Error, Result};
 use serde_json::json;
 use std::path::PathBuf;

@@ -6,36 +6,36 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::bad_records::BadRecords;
-use super::json_lines::{Fields, JsonLinesReader};
-use super::lines::Lines;
-use super::matrix_market;
-use super::numeric_npy;
-use super::parquet_table::{self, ParquetReader};
-use super::reader::Format;
-use super::source::{Source, is_stdin};
-use super::sparse_lines::{PairFormat, PairReader};
-use super::stream::{DocumentReader, no_documents};
-use super::table::{TableReader, delimiter};
-use super::text::TextReader;
-use super::tokenizer::Tokenizer;
-use super::uci::{Header, UciReader};
-use super::uci_files::{UciFiles, is_docword, uncompressed};
-use super::vocabulary::Vocabulary;
+use crate::corpus::bytes::bad_records::BadRecords;
+use crate::corpus::formats::json_lines::{Fields, JsonLinesReader};
+use crate::corpus::bytes::lines::Lines;
+use crate::corpus::formats::matrix_market;
+use crate::corpus::formats::numeric_npy;
+use crate::corpus::formats::parquet_table::{self, ParquetReader};
+use crate::corpus::reader::Format;
+use crate::corpus::bytes::source::{Source, is_stdin};
+use crate::corpus::formats::sparse_lines::{PairFormat, PairReader};
+use crate::corpus::stream::{DocumentReader, no_documents};
+use crate::corpus::formats::table::{TableReader, delimiter};
+use crate::corpus::formats::text::TextReader;
+use crate::corpus::text::tokenizer::Tokenizer;
+use crate::corpus::formats::uci::{Header, UciReader};
+use crate::corpus::formats::uci_files::{UciFiles, is_docword, uncompressed};
+use crate::corpus::text::vocabulary::Vocabulary;
 use crate::error::{Error, Place, Result};
 
 /// Bytes that decide the format.
 const PEEKED_BYTES: usize = 4096;
 
 /// An input that exists and has a format.
-pub(super) struct Input {
+pub(crate) struct Input {
     name: PathBuf,
     content: Content,
     origin: Mutex<Origin>,
 }
 
 /// What an input contains.
-pub(super) enum Content {
+pub(crate) enum Content {
     Text,
     JsonLines,
     Table {

@@ -2,7 +2,7 @@
 //!
 //! Local inference then works on tables of the size of the minibatch's vocabulary, never of V.
 
-use super::Document;
+use crate::corpus::Document;
 use crate::error::{Error, Result};
 use std::sync::Arc;
 
@@ -188,7 +188,7 @@ impl Minibatch {
     pub fn content_key(&self, index: usize) -> u64 {
         self.document(index).iter().fold(0x243f_6a88_85a3_08d3, |key, entry| {
             let word = u64::from(self.documents.words[entry.word as usize]);
-            crate::random::mix(key.rotate_left(23) ^ (word << 32 | u64::from(entry.count)))
+            crate::numerics::random::mix(key.rotate_left(23) ^ (word << 32 | u64::from(entry.count)))
         })
     }
 }

@@ -3,94 +3,37 @@
 //! Every reader is an iterator of documents that holds one document at a time, so memory does not depend on
 //! the length of the stream.
 
-// Bytes to lines.
-mod follow;
+// In the order in which data flows: bytes become lines, lines become documents of numbered words, and documents travel
+// in minibatches.
+pub(crate) mod bytes;
+pub(crate) mod text;
 
-mod source;
+pub(crate) mod formats;
 
-mod lines;
-
-mod bad_records;
-
-// Text to numbered words.
-mod tokenizer;
-
-mod stop_words;
-
-mod vocabulary;
-
-mod word_counts;
-
-mod open_vocabulary;
-
-// Lines to documents, by format.
-mod bag;
-
-mod text;
-
-mod json_lines;
-
-mod table;
-
-#[cfg(feature = "parquet")]
-mod parquet_table;
-
-#[cfg(not(feature = "parquet"))]
-#[path = "no_parquet.rs"]
-mod parquet_table;
-
-mod numbers;
-
-mod numbered_words;
-
-mod sparse_lines;
-
-mod matrix_market;
-
-mod uci;
-
-mod uci_files;
-
-// Tables and arrays to rows of numbers.
-mod numeric_csv;
-
-#[cfg(feature = "parquet")]
-mod numeric_parquet;
-
-mod numeric_npy;
-
-mod numeric;
-
-// Inputs to one stream of documents.
 mod input;
 
 mod stream;
 
 mod reader;
 
-mod weights;
-
 mod minibatch;
+
 mod synthetic;
-mod themes;
-mod uci_writer;
 
-pub use stop_words::StopWords;
-pub use tokenizer::Tokenizer;
+pub use text::open_vocabulary::{NewWords, OpenRule, OpenState, OpenVocabulary, Usage};
+pub use text::stop_words::StopWords;
+pub use text::tokenizer::Tokenizer;
+pub use text::vocabulary::Vocabulary;
+pub use text::word_counts::{VocabularyCounter, VocabularyLimits};
 
-pub use open_vocabulary::{NewWords, OpenRule, OpenState, OpenVocabulary, Usage};
-pub use vocabulary::Vocabulary;
-pub use word_counts::{VocabularyCounter, VocabularyLimits};
-
-pub use numeric::{NumericRows, Row};
-pub use reader::{Format, Inputs, ResolvedInputs};
-
-pub use weights::BadWeight;
+pub use formats::numeric::{NumericRows, Row};
+pub use formats::uci_writer::{UciSize, write_uci};
+pub use formats::weights::BadWeight;
 
 pub use minibatch::{Entry, Minibatch, Occurrence};
+pub use reader::{Format, Inputs, ResolvedInputs};
+pub use synthetic::themes::themes;
 pub use synthetic::{Length, Synthetic, Truth};
-pub use themes::themes;
-pub use uci_writer::{UciSize, write_uci};
 
 use crate::error::Result;
 

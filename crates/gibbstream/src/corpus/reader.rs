@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use super::Corpus;
-use super::bad_records::BadRecords;
-use super::input::{Content, Input};
-use super::json_lines::Fields;
-use super::open_vocabulary::OpenVocabulary;
-use super::source::is_stdin;
-use super::stream::{Documents, Numbering, Selection, Stream};
-use super::tokenizer::Tokenizer;
-use super::vocabulary::{Vocabulary, WordIds};
-use super::word_counts::{VocabularyCounter, VocabularyLimits};
+use crate::corpus::Corpus;
+use crate::corpus::bytes::bad_records::BadRecords;
+use crate::corpus::input::{Content, Input};
+use crate::corpus::formats::json_lines::Fields;
+use crate::corpus::text::open_vocabulary::OpenVocabulary;
+use crate::corpus::bytes::source::is_stdin;
+use crate::corpus::stream::{Documents, Numbering, Selection, Stream};
+use crate::corpus::text::tokenizer::Tokenizer;
+use crate::corpus::text::vocabulary::{Vocabulary, WordIds};
+use crate::corpus::text::word_counts::{VocabularyCounter, VocabularyLimits};
 use crate::error::{Error, Result};
 
 /// Documents between two reports of progress.
@@ -293,7 +293,7 @@ impl ResolvedInputs {
     }
 
     /// What is read, and how.
-    pub(super) fn selection(&self) -> &Arc<Selection> {
+    pub(crate) fn selection(&self) -> &Arc<Selection> {
         &self.selection
     }
 

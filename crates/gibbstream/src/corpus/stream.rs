@@ -2,17 +2,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Document;
-use super::bad_records::BadRecords;
-use super::input::Input;
-use super::json_lines::Fields;
-use super::open_vocabulary::OpenVocabulary;
-use super::tokenizer::Tokenizer;
-use super::vocabulary::{NoWords, Vocabulary, WordIds};
+use crate::corpus::Document;
+use crate::corpus::bytes::bad_records::BadRecords;
+use crate::corpus::input::Input;
+use crate::corpus::formats::json_lines::Fields;
+use crate::corpus::text::open_vocabulary::OpenVocabulary;
+use crate::corpus::text::tokenizer::Tokenizer;
+use crate::corpus::text::vocabulary::{NoWords, Vocabulary, WordIds};
 use crate::error::{Error, Place, Result};
 
 /// Something that reads documents one after the other from one input.
-pub(super) trait DocumentReader: Send {
+pub(crate) trait DocumentReader: Send {
     /// The next document, its words numbered by `words`; `None` at the end.
     fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>>;
 
@@ -21,7 +21,7 @@ pub(super) trait DocumentReader: Send {
 }
 
 /// A reader whose documents are records that stand for themselves: a bad one can be passed over.
-pub(super) trait RecordReader: Send {
+pub(crate) trait RecordReader: Send {
     /// What happens to bad records.
     fn bad(&self) -> &BadRecords;
 
@@ -51,7 +51,7 @@ impl<R: RecordReader> DocumentReader for R {
 }
 
 /// What to read, and how.
-pub(super) struct Selection {
+pub(crate) struct Selection {
     pub inputs: Arc<Vec<Input>>,
     pub tokenizer: Arc<Tokenizer>,
     pub fields: Arc<Fields>,
@@ -61,7 +61,7 @@ pub(super) struct Selection {
 }
 
 /// The chosen documents of all inputs in order.
-pub(super) struct Stream {
+pub(crate) struct Stream {
     selection: Arc<Selection>,
     opened: usize,
     reader: Option<Box<dyn DocumentReader>>,
@@ -160,19 +160,19 @@ impl Stream {
 }
 
 /// The error for an input that is readable but empty.
-pub(super) fn no_documents(place: Place) -> Error {
+pub(crate) fn no_documents(place: Place) -> Error {
     Error::corpus(place, "contains no documents", "check that this is the right file")
 }
 
 /// Where the numbers of words come from.
-pub(super) enum Numbering {
+pub(crate) enum Numbering {
     Fixed(Vocabulary),
     /// Shared with whoever cuts the documents into minibatches.
     Open(Arc<Mutex<OpenVocabulary>>),
 }
 
 /// The stream with the numbers of one vocabulary; it ends after the first error.
-pub(super) struct Documents {
+pub(crate) struct Documents {
     stream: Option<Stream>,
     numbering: Numbering,
 }
@@ -223,11 +223,11 @@ impl Iterator for Documents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::json_lines::JsonLinesReader;
-    use crate::corpus::lines::Lines;
-    use crate::corpus::source::{Source, Trickle};
-    use crate::corpus::text::TextReader;
-    use crate::corpus::uci::UciReader;
+    use crate::corpus::formats::json_lines::JsonLinesReader;
+    use crate::corpus::bytes::lines::Lines;
+    use crate::corpus::bytes::source::{Source, Trickle};
+    use crate::corpus::formats::text::TextReader;
+    use crate::corpus::formats::uci::UciReader;
 
     /// Reads all documents, the bytes of which arrive `chunk` at a time.
     fn read(format: &str, content: &[u8], chunk: usize) -> Vec<Document> {

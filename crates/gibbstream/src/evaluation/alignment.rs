@@ -1,7 +1,7 @@
 //! Which topic of one model is which topic of another: the assignment of least total distance (science.md 5.4).
 
 use crate::error::{Error, Result};
-use crate::model::lda::Topics;
+use crate::model::topics::lda::Topics;
 use pathfinding::kuhn_munkres::kuhn_munkres_min;
 use pathfinding::matrix::Matrix;
 use rayon::prelude::*;
@@ -141,7 +141,7 @@ impl ScoreDifference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Purpose, Seed};
+    use crate::numerics::random::{Purpose, Seed};
 
     fn random_topics(topics: usize, words: usize, seed: u64) -> Topics {
         let mut random = Seed(seed).stream(Purpose::Initial, [0, 0]);

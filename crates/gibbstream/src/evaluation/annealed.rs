@@ -6,9 +6,9 @@
 
 use super::Estimate;
 use crate::inference::scales::{Workspace, add_noise, draw_scale, prior_scale};
-use crate::math::log_sum_exp;
-use crate::model::ica::{IcaView, Sources};
-use crate::random::Stream;
+use crate::numerics::math::log_sum_exp;
+use crate::model::rows::ica::{IcaView, Sources};
+use crate::numerics::random::Stream;
 use nalgebra::DVector;
 
 /// How much work is done for an observation.

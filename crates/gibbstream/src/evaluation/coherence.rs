@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn sliding_windows_equal_their_enumeration() {
-        let mut random = crate::random::Seed(3).stream(crate::random::Purpose::Initial, [0, 0]);
+        let mut random = crate::numerics::random::Seed(3).stream(crate::numerics::random::Purpose::Initial, [0, 0]);
         let documents: Vec<Vec<Option<u32>>> = (0..40)
             .map(|_| {
                 let length = random.below(300);

@@ -7,10 +7,10 @@ use super::stream::{Held, Sums, Workers};
 use crate::corpus::{Document, Entry};
 use crate::error::{Error, Result};
 use crate::inference::chain::Chain;
-use crate::math::dot;
-use crate::model::lda::Topics;
-use crate::model::view::TopicView;
-use crate::random::{Purpose, Seed, Stream};
+use crate::numerics::math::dot;
+use crate::model::topics::lda::Topics;
+use crate::model::topics::view::TopicView;
+use crate::numerics::random::{Purpose, Seed, Stream};
 
 /// Settings of document completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,14 +3,14 @@
 //! Only the part that belongs to documents, equation (8) of science.md 3.3. Under a Bayesian rule the topics
 //! are summed out too, by `E[log beta]` in place of `log beta`; see [`Lda::log_topics`].
 //!
-//! [`Lda::log_topics`]: crate::model::lda::Lda::log_topics
+//! [`Lda::log_topics`]: crate::model::topics::lda::Lda::log_topics
 
 use super::stream::{Held, Sums, Workers};
 use crate::corpus::{Document, Minibatch};
 use crate::error::{Error, Result};
 use crate::inference::mean_field::Variational;
-use crate::model::lda::LogTopics;
-use crate::model::view::{TopicView, weight_and_prior};
+use crate::model::topics::lda::LogTopics;
+use crate::model::topics::view::{TopicView, weight_and_prior};
 
 /// Settings of the bound.
 #[derive(Clone, Copy, Debug, PartialEq)]

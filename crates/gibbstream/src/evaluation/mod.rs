@@ -22,9 +22,9 @@ pub use unigram::Unigram;
 
 use crate::corpus::Document;
 use crate::error::{Error, Result};
-use crate::model::lda::Topics;
-use crate::model::view::TopicView;
-use crate::random::Seed;
+use crate::model::topics::lda::Topics;
+use crate::model::topics::view::TopicView;
+use crate::numerics::random::Seed;
 use sequential::{Particles, Sequential};
 use stream::{Held, Sums, Workers};
 

@@ -4,7 +4,7 @@ use super::annealed::Annealed;
 use super::{Estimate, Evaluation};
 use crate::error::{Error, Result};
 use crate::learn::{Predictor, RowParameters};
-use crate::random::{Purpose, Seed, Stream, mix};
+use crate::numerics::random::{Purpose, Seed, Stream, mix};
 use rayon::prelude::*;
 use serde::Serialize;
 

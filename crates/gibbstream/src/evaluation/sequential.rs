@@ -10,8 +10,8 @@
 use super::Estimator;
 use crate::corpus::Entry;
 use crate::inference::chain::Chain;
-use crate::model::view::TopicView;
-use crate::random::{Purpose, Seed, Stream};
+use crate::model::topics::view::TopicView;
+use crate::numerics::random::{Purpose, Seed, Stream};
 
 /// How to walk through a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

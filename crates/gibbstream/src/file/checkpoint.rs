@@ -144,8 +144,8 @@ mod tests {
     use crate::file::Features;
     use crate::file::new_file::{CRASH_AT, CRASH_POINTS};
     use crate::learn::Settings;
-    use crate::method::Method;
-    use crate::trainer::Trainer;
+    use crate::learn::method::Method;
+    use crate::learn::trainer::Trainer;
     use serde_json::json;
     use std::process::Command;
 

@@ -4,6 +4,10 @@
 //! `version_1.rs` what was in it before. A checkpoint is a model with the state of its run (`checkpoint.rs`). Files are
 //! written beside their place and renamed into it (`new_file.rs`).
 
+pub mod bytes;
+
+pub mod npy;
+
 pub(crate) mod new_file;
 
 mod layout;

@@ -1,14 +1,14 @@
 //! Headers of files of version 1, which had settings and headers of one kind for topic models and of another for rows
 //! of numbers.
 
-use crate::averaging::Averaging;
-use crate::batch_size::BatchSize;
+use crate::learn::averaging::Averaging;
+use crate::learn::batch_size::BatchSize;
 use crate::inference::gibbs::{Statistic, Window};
 use crate::learn::{ModelKind, Settings};
-use crate::method::{Local, Method};
-use crate::model::hdp::HdpSettings;
-use crate::random::Seed;
-use crate::schedule::StepSize;
+use crate::learn::method::{Local, Method};
+use crate::model::topics::hdp::HdpSettings;
+use crate::numerics::random::Seed;
+use crate::learn::schedule::StepSize;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

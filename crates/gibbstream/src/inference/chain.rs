@@ -11,10 +11,10 @@ use super::document_stats::DocumentStats;
 use super::draw::{draw_in_order, draw_one};
 use super::slots::Slots;
 use crate::corpus::Entry;
-use crate::lanes::{Block, Lanes, WIDTH};
-use crate::model::view::TopicView;
-use crate::random::Stream;
-use crate::vectorised::vectorised;
+use crate::numerics::lanes::{Block, Lanes, WIDTH};
+use crate::model::topics::view::TopicView;
+use crate::numerics::random::Stream;
+use crate::numerics::vectorised::vectorised;
 use std::ops::Range;
 
 /// One token: the row of its word among the words of the document, and the slot of its topic.

@@ -9,11 +9,11 @@
 use super::gibbs::{Window, starting_topics};
 use super::{LocalInference, Passes};
 use crate::corpus::Minibatch;
-use crate::math::digamma;
-use crate::model::topic_statistics::TopicStatistics;
-use crate::model::view::TopicView;
+use crate::numerics::math::digamma;
+use crate::model::topics::statistics::TopicStatistics;
+use crate::model::topics::view::TopicView;
 use crate::model::{LatentModel, Sums};
-use crate::random::Stream;
+use crate::numerics::random::Stream;
 
 /// Sweeps over all tokens of the corpus, some of which are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,8 +2,8 @@
 
 use super::slots::widen;
 use crate::corpus::Entry;
-use crate::lanes::{Block, WIDTH};
-use crate::model::view::TopicView;
+use crate::numerics::lanes::{Block, WIDTH};
+use crate::model::topics::view::TopicView;
 
 /// Expected counts of a document, summed over the sweeps that were kept.
 ///

@@ -7,9 +7,9 @@
 
 use super::chain::Token;
 use super::slots::Slots;
-use crate::lanes::{ALL, Block, Found, Lanes, Sums, WIDTH};
-use crate::model::view::TopicView;
-use crate::random::Stream;
+use crate::numerics::lanes::{ALL, Block, Found, Lanes, Sums, WIDTH};
+use crate::model::topics::view::TopicView;
+use crate::numerics::random::Stream;
 use std::ops::Range;
 
 /// Draws the topics of the tokens in `places` anew, one after another.
@@ -212,8 +212,8 @@ fn draw_rarely(slots: &mut Slots, row: u32, found: Found, view: &TopicView, rand
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lanes::Plain;
-    use crate::random::{Purpose, Seed};
+    use crate::numerics::lanes::Plain;
+    use crate::numerics::random::{Purpose, Seed};
 
     /// Weights and counts are whole numbers, so that sums have no rounding and the slot is certain: the first, lane by
     /// lane and down each lane, at which the running sum passes the drawn share.

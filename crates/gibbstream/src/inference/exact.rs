@@ -2,7 +2,7 @@
 
 use super::{LocalInference, Passes};
 use crate::model::LatentModel;
-use crate::random::Stream;
+use crate::numerics::random::Stream;
 
 /// A model with an exact E-step.
 pub trait Tractable: LatentModel {

@@ -5,9 +5,9 @@ use super::document_stats::DocumentStats;
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
 use crate::model::LatentModel;
-use crate::model::topic_statistics::TopicStatistics;
-use crate::model::view::TopicView;
-use crate::random::Stream;
+use crate::model::topics::statistics::TopicStatistics;
+use crate::model::topics::view::TopicView;
+use crate::numerics::random::Stream;
 use serde::{Deserialize, Serialize};
 
 /// Sweeps over the tokens of a document, some of which are kept.

@@ -5,12 +5,12 @@
 
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
-use crate::math::{digamma, dot, exp_digamma_all, ln_gamma, log_sum_exp};
-use crate::model::topic_statistics::{TopicStatistics, rounded_count};
-use crate::model::view::TopicView;
+use crate::numerics::math::{digamma, dot, exp_digamma_all, ln_gamma, log_sum_exp};
+use crate::model::topics::statistics::{TopicStatistics, rounded_count};
+use crate::model::topics::view::TopicView;
 use crate::model::{LatentModel, Sums};
-use crate::random::Stream;
-use crate::vectorised::vectorised;
+use crate::numerics::random::Stream;
+use crate::numerics::vectorised::vectorised;
 
 /// Guards against words without any weight.
 const TINY: f64 = 1e-280;
@@ -223,7 +223,7 @@ where
 mod tests {
     use super::*;
     use crate::corpus::Document;
-    use crate::model::lda::Topics;
+    use crate::model::topics::lda::Topics;
 
     /// Wide vectors and words four at a time give the bits of the plain loop.
     #[test]

@@ -2,9 +2,9 @@
 
 use super::chain::Chain;
 use crate::corpus::{Entry, Minibatch};
-use crate::model::lda::Topics;
-use crate::model::view::TopicView;
-use crate::random::{Purpose, Seed, Stream};
+use crate::model::topics::lda::Topics;
+use crate::model::topics::view::TopicView;
+use crate::numerics::random::{Purpose, Seed, Stream};
 use rayon::prelude::*;
 
 /// Documents that a thread takes at a time: each time it begins with empty buffers, which must grow first.

@@ -13,7 +13,7 @@ pub mod scales;
 mod slots;
 
 use crate::model::LatentModel;
-use crate::random::Stream;
+use crate::numerics::random::Stream;
 use std::ops::Range;
 
 /// Passes to run over an observation.

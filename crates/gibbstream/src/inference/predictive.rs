@@ -11,9 +11,9 @@ use super::slots::Sticks;
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
 use crate::model::LatentModel;
-use crate::model::topic_statistics::TopicStatistics;
-use crate::model::view::TopicView;
-use crate::random::Stream;
+use crate::model::topics::statistics::TopicStatistics;
+use crate::model::topics::view::TopicView;
+use crate::numerics::random::Stream;
 
 /// Sweeps over the tokens of a document, some of which are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

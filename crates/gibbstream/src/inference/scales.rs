@@ -2,11 +2,11 @@
 
 use super::gibbs::Window;
 use super::{LocalInference, Passes};
-use crate::math::digamma;
-use crate::model::ica::{Ica, IcaView, Sources};
-use crate::model::observations::Observations;
+use crate::numerics::math::digamma;
+use crate::model::rows::ica::{Ica, IcaView, Sources};
+use crate::model::rows::observations::Observations;
 use crate::model::{Statistics, Sums};
-use crate::random::Stream;
+use crate::numerics::random::Stream;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 use std::f64::consts::SQRT_2;

@@ -5,9 +5,9 @@
 //! relative to the mass of the word under the prior alone, `phi_kw / sum_j alpha_j phi_jw`, so that single
 //! precision has room for any word.
 
-use crate::lanes::{Block, WIDTH};
-use crate::model::view::TopicView;
-use crate::random::Stream;
+use crate::numerics::lanes::{Block, WIDTH};
+use crate::model::topics::view::TopicView;
+use crate::numerics::random::Stream;
 
 /// Marks a topic that has no slot.
 pub(super) const NO_SLOT: u32 = u32::MAX;

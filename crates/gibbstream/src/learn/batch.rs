@@ -3,7 +3,7 @@
 use crate::corpus::{Document, Minibatch, Row};
 use crate::error::{Error, Result};
 use crate::model::Batch;
-use crate::model::observations::Observations;
+use crate::model::rows::observations::Observations;
 use std::borrow::Cow;
 
 /// One thing to learn from or to ask about.

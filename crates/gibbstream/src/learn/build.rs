@@ -2,7 +2,7 @@
 
 use super::learner::{Fitted, FittedModel, Learner, OnlineLearner};
 use super::{ModelKind, Settings, Stored};
-use crate::batch_size::BatchSize;
+use crate::learn::batch_size::BatchSize;
 use crate::error::{Error, Result};
 use crate::inference::chain::Move;
 use crate::inference::collapsed::CollapsedGibbs;
@@ -11,20 +11,20 @@ use crate::inference::gibbs::Gibbs;
 use crate::inference::mean_field::MeanField;
 use crate::inference::predictive::PredictiveGibbs;
 use crate::inference::scales::ScaleGibbs;
-use crate::method::{Local, Method};
-use crate::model::alpha::smallest_entry;
-use crate::model::bernoulli_mixture::Bernoulli;
-use crate::model::births::BirthRule;
-use crate::model::deaths::DeathRule;
-use crate::model::gaussian_mixture::Gaussian;
-use crate::model::hdp::Hdp;
-use crate::model::ica::Ica;
-use crate::model::lda::{Lda, LdaState, LogTopics};
-use crate::model::mixture::Mixture;
-use crate::model::multinomial_mixture::Multinomial;
-use crate::model::poisson_mixture::Poisson;
-use crate::online::Run;
-use crate::schedule::Step;
+use crate::learn::method::{Local, Method};
+use crate::model::topics::alpha::smallest_entry;
+use crate::model::rows::families::bernoulli::Bernoulli;
+use crate::model::topics::hdp::births::BirthRule;
+use crate::model::topics::hdp::deaths::DeathRule;
+use crate::model::rows::families::gaussian::Gaussian;
+use crate::model::topics::hdp::Hdp;
+use crate::model::rows::ica::Ica;
+use crate::model::topics::lda::{Lda, LdaState, LogTopics};
+use crate::model::rows::mixture::Mixture;
+use crate::model::rows::families::multinomial::Multinomial;
+use crate::model::rows::families::poisson::Poisson;
+use crate::learn::online::Run;
+use crate::learn::schedule::Step;
 
 impl Settings {
     /// A learner that has seen nothing; `threads` never changes a result.

@@ -1,6 +1,6 @@
 //! What learning costs: time on the clock and on the processors, without reading and evaluating.
 
-use crate::trainer::Trainer;
+use crate::learn::trainer::Trainer;
 use std::time::{Duration, Instant};
 
 /// Time spent learning.

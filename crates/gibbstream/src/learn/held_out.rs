@@ -6,7 +6,7 @@ use super::parameters::{AnyScore, Parameters};
 use crate::corpus::{Document, OpenVocabulary, count_words};
 use crate::error::Result;
 use crate::evaluation::Evaluation;
-use crate::schedule::Step;
+use crate::learn::schedule::Step;
 use serde::Serialize;
 
 /// The observations.

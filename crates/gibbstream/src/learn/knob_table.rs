@@ -3,11 +3,11 @@
 use super::knobs::{Kind, Knob, is_a, read};
 use super::parts;
 use super::{ModelKind, Settings};
-use crate::averaging::Averaging;
-use crate::method::Method;
-use crate::model::alpha::AlphaRule;
-use crate::model::ica::Sources;
-use crate::schedule::StepSize;
+use crate::learn::averaging::Averaging;
+use crate::learn::method::Method;
+use crate::model::topics::alpha::AlphaRule;
+use crate::model::rows::ica::Sources;
+use crate::learn::schedule::StepSize;
 
 const ALL: &[&str] = &ModelKind::NAMES;
 const LDA: &[&str] = &["lda"];

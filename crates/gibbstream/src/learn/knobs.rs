@@ -7,7 +7,7 @@
 
 pub use super::knob_table::KNOBS;
 use super::{ModelKind, Settings, parts};
-use crate::batch_size::BatchSize;
+use crate::learn::batch_size::BatchSize;
 use crate::error::{Error, Result};
 use serde_json::{Map, Value};
 use std::fmt::Display;

@@ -7,12 +7,12 @@ use super::batch::AnyBatch;
 use super::parameters::{Diagnostics, Parameters};
 use crate::error::{Error, Result};
 use crate::inference::LocalInference;
-use crate::bytes::{from_bytes, to_bytes};
+use crate::file::bytes::{from_bytes, to_bytes};
 use crate::model::{LatentModel, Statistics, Sums};
-use crate::model::lda::LdaState;
-use crate::model::topic_learner::WordFrequencies;
-use crate::online::{Online, Run};
-use crate::schedule::Step;
+use crate::model::topics::lda::LdaState;
+use crate::model::topics::learner::WordFrequencies;
+use crate::learn::online::{Online, Run};
+use crate::learn::schedule::Step;
 use std::any::Any;
 use std::borrow::Cow;
 

@@ -2,7 +2,7 @@
 
 use super::batch::{AnyBatch, Observation};
 use super::held_out::HeldOut;
-use crate::batch_size::BatchSize;
+use crate::learn::batch_size::BatchSize;
 use crate::corpus::{Corpus, Document, NewWords, OpenRule, OpenVocabulary};
 use crate::error::{Error, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

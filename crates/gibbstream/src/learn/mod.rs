@@ -6,6 +6,18 @@
 //! happens, and publishes [`Snapshot`]s that others use meanwhile.
 
 // What is learnt from, and what comes out.
+pub mod batch_size;
+
+pub mod schedule;
+
+pub mod averaging;
+
+pub mod method;
+
+pub mod online;
+
+pub mod trainer;
+
 mod batch;
 
 mod arrays;

@@ -4,8 +4,8 @@ use super::batch::AnyBatch;
 use super::held_out::Evaluated;
 use super::training_run::TrainingRun;
 use crate::error::Result;
-use crate::model::sticks::Birth;
-use crate::schedule::Step;
+use crate::model::topics::hdp::sticks::Birth;
+use crate::learn::schedule::Step;
 
 /// Something that happened.
 #[derive(Clone, Copy)]

@@ -3,12 +3,12 @@
 
 use super::knobs::read;
 use super::{ModelKind, Settings};
-use crate::averaging::Averaging;
+use crate::learn::averaging::Averaging;
 use crate::error::{Error, Result};
 use crate::inference::gibbs::{Statistic, Window};
-use crate::method::{Local, Method};
-use crate::model::topic_rule::{Population, Smoothing, TopicRule};
-use crate::schedule::StepSize;
+use crate::learn::method::{Local, Method};
+use crate::model::topics::rule::{Population, Smoothing, TopicRule};
+use crate::learn::schedule::StepSize;
 
 pub fn set_model(settings: &mut Settings, name: &str) -> Result<()> {
     let Some(model) = ModelKind::named(name) else {

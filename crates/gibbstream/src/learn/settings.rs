@@ -1,14 +1,14 @@
 //! Everything that decides what is learnt, apart from the data: one structure for all models.
 
-use crate::averaging::Averaging;
-use crate::batch_size::BatchSize;
+use crate::learn::averaging::Averaging;
+use crate::learn::batch_size::BatchSize;
 use crate::error::{Error, Result};
-use crate::method::Method;
-use crate::model::gaussian_mixture::Covariance;
-use crate::model::hdp::HdpSettings;
-use crate::model::ica::{Noise, Sources};
-use crate::model::observations::Domain;
-use crate::random::Seed;
+use crate::learn::method::Method;
+use crate::model::rows::families::gaussian::Covariance;
+use crate::model::topics::hdp::HdpSettings;
+use crate::model::rows::ica::{Noise, Sources};
+use crate::model::rows::observations::Domain;
+use crate::numerics::random::Seed;
 use serde::{Deserialize, Serialize};
 
 /// The largest number of topics or components that is accepted.

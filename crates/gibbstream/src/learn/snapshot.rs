@@ -3,7 +3,7 @@
 use super::parameters::Parameters;
 use crate::error::Result;
 use crate::file::Model;
-use crate::model::lda::LogTopics;
+use crate::model::topics::lda::LogTopics;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

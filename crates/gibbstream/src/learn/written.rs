@@ -1,17 +1,17 @@
 //! How parts of settings are written: `tail=100`, `gamma=1,0.01`, `student=4`. What is shown can be read again.
 
 use super::ModelKind;
-use crate::averaging::Averaging;
+use crate::learn::averaging::Averaging;
 use crate::inference::gibbs::{Statistic, Window};
-use crate::method::{Local, Method};
-use crate::model::alpha::AlphaRule;
-use crate::model::gaussian_mixture::Covariance;
-use crate::model::hdp::HdpSettings;
-use crate::model::ica::{Noise, Sources};
-use crate::model::lda::Start;
-use crate::model::sticks::PiRule;
-use crate::model::topic_rule::TopicRule;
-use crate::schedule::StepSize;
+use crate::learn::method::{Local, Method};
+use crate::model::topics::alpha::AlphaRule;
+use crate::model::rows::families::gaussian::Covariance;
+use crate::model::topics::hdp::HdpSettings;
+use crate::model::rows::ica::{Noise, Sources};
+use crate::model::topics::lda::Start;
+use crate::model::topics::hdp::sticks::PiRule;
+use crate::model::topics::rule::TopicRule;
+use crate::learn::schedule::StepSize;
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 

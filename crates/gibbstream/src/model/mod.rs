@@ -9,64 +9,15 @@ mod sums;
 
 pub use sums::Sums;
 
-// Topic models.
-pub mod topic_statistics;
-
+// Topic models, of documents.
 pub mod topics;
 
-pub mod topic_rule;
-
-pub mod alpha;
-
-pub mod view;
-
-pub mod lda;
-
-pub mod sticks;
-
-pub mod births;
-
-mod candidates;
-
-mod evidence;
-
-pub mod deaths;
-
-mod coming_and_going;
-
-pub mod hdp;
-
-pub mod topic_learner;
-
-// Mixtures of anything.
-pub mod observations;
-
-mod symmetric;
-
-pub mod mixture;
-
-pub mod poisson_mixture;
-
-pub mod gaussian_mixture;
-
-pub mod multinomial_mixture;
-
-pub mod bernoulli_mixture;
-
-pub mod row_baseline;
-
-pub mod mixture_learner;
-
-// Sources that are mixed and heard through noise.
-pub mod ica;
-
-mod ica_learner;
-
-mod split;
+// Mixtures and independent components, of rows of numbers.
+pub mod rows;
 
 use crate::error::{Error, Result};
-use crate::random::Seed;
-use crate::schedule::Step;
+use crate::numerics::random::Seed;
+use crate::learn::schedule::Step;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
@@ -128,7 +79,7 @@ pub fn blended(old: &[f64], rho: f64, fresh: &[f64]) -> Vec<f64> {
 
 /// A model that can be learnt by online EM.
 ///
-/// The driver ([`crate::online::Online`]) calls, for every minibatch: `check`; `initial` once; `view`; then local
+/// The driver ([`crate::learn::online::Online`]) calls, for every minibatch: `check`; `initial` once; `view`; then local
 /// inference, which reads nothing but the view; `absorb`; and `remember` if parameters are averaged. A view may be sent
 /// to other processes as bytes, local inference may run there on blocks of the minibatch, and their statistics may
 /// come back in any order.

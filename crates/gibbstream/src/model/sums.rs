@@ -241,7 +241,7 @@ impl Statistics for Sums {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Purpose, Seed};
+    use crate::numerics::random::{Purpose, Seed};
     use proptest::prelude::*;
 
     /// The slow twin: every finite number as an integer count of the smallest one, in a list of bits wide enough for all.

@@ -1,16 +1,16 @@
 //! Models, simulated observations for them, and runs of the driver.
 
-use gibbstream::averaging::Averaging;
-use gibbstream::batch_size::BatchSize;
 use gibbstream::error::Result;
 use gibbstream::inference::LocalInference;
-use gibbstream::model::gaussian_mixture::Gaussian;
-use gibbstream::model::mixture::{Family, Mixture, MixtureParameters, MixtureState};
-use gibbstream::model::observations::{Counts, Observations};
-use gibbstream::model::poisson_mixture::Poisson;
-use gibbstream::online::{Online, Run};
-use gibbstream::random::{Purpose, Seed, Stream};
-use gibbstream::schedule::StepSize;
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::batch_size::BatchSize;
+use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::schedule::StepSize;
+use gibbstream::model::rows::families::gaussian::Gaussian;
+use gibbstream::model::rows::families::poisson::Poisson;
+use gibbstream::model::rows::mixture::{Family, Mixture, MixtureParameters, MixtureState};
+use gibbstream::model::rows::observations::{Counts, Observations};
+use gibbstream::numerics::random::{Purpose, Seed, Stream};
 
 pub const KAPPA: StepSize = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 };
 pub const INCREMENTAL: StepSize = StepSize::Power { kappa: 1.0, offset: 0.0, tau: 1.0 };

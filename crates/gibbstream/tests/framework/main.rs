@@ -11,15 +11,15 @@ mod recovery;
 mod sampled_label;
 
 use cases::{Case, INCREMENTAL, KAPPA, close, fit, gaussian, in_order, overlapping, poisson, settings};
-use gibbstream::averaging::Averaging;
 use gibbstream::conformance::{laws, statistics};
 use gibbstream::inference::exact::Exact;
-use gibbstream::model::gaussian_mixture::{Covariance, Gaussian};
-use gibbstream::model::mixture::{Family, Mixture, MixtureParameters};
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::schedule::{Step, StepSize};
+use gibbstream::model::rows::families::gaussian::{Covariance, Gaussian};
+use gibbstream::model::rows::mixture::{Family, Mixture, MixtureParameters};
 use gibbstream::model::{LatentModel, Statistics, Sums};
-use gibbstream::online::{Online, Run};
-use gibbstream::random::Seed;
-use gibbstream::schedule::{Step, StepSize};
+use gibbstream::numerics::random::Seed;
 
 fn likelihood_never_decreases<F: Family>(case: &Case<F>, rises: bool) {
     let batch = case.whole();

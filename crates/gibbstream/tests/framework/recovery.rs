@@ -1,12 +1,12 @@
 //! Simulated streams with known parameters, against the maximum of the likelihood.
 
 use crate::cases::{Case, KAPPA, fit, gaussian, in_order, poisson, settings};
-use gibbstream::averaging::Averaging;
 use gibbstream::inference::exact::Exact;
-use gibbstream::model::gaussian_mixture::Gaussian;
-use gibbstream::model::mixture::Family;
-use gibbstream::model::poisson_mixture::Poisson;
-use gibbstream::online::Run;
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::online::Run;
+use gibbstream::model::rows::families::gaussian::Gaussian;
+use gibbstream::model::rows::families::poisson::Poisson;
+use gibbstream::model::rows::mixture::Family;
 
 /// Maximum likelihood by batch EM written out for two components.
 fn batch_em<T>(

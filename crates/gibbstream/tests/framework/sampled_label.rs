@@ -2,15 +2,15 @@
 
 use crate::cases::{KAPPA, close, fit, in_order, overlapping, poisson, settings};
 use crate::recovery::poisson_mle;
-use gibbstream::averaging::Averaging;
 use gibbstream::inference::exact::{Exact, Tractable};
 use gibbstream::inference::{LocalInference, Passes};
-use gibbstream::model::mixture::{Family, Mixture, MixtureView};
-use gibbstream::model::observations::{Counts, Observations};
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::online::Run;
+use gibbstream::learn::schedule::Step;
+use gibbstream::model::rows::mixture::{Family, Mixture, MixtureView};
+use gibbstream::model::rows::observations::{Counts, Observations};
 use gibbstream::model::{Batch, LatentModel, Sums};
-use gibbstream::online::Run;
-use gibbstream::random::{Purpose, Seed, Stream};
-use gibbstream::schedule::Step;
+use gibbstream::numerics::random::{Purpose, Seed, Stream};
 
 /// Draws the label instead of summing over it.
 #[derive(Clone, Copy)]

@@ -7,11 +7,11 @@ mod sampler;
 mod steps;
 
 use gibbstream::corpus::{Document, Minibatch};
+use gibbstream::learn::method::Method;
 use gibbstream::learn::{ModelKind, Settings};
-use gibbstream::method::Method;
-use gibbstream::model::hdp::HdpSettings;
-use gibbstream::model::view::TopicView;
-use gibbstream::random::Seed;
+use gibbstream::model::topics::hdp::HdpSettings;
+use gibbstream::model::topics::view::TopicView;
+use gibbstream::numerics::random::Seed;
 
 /// A view of topics that are known, with `phi[word][k]`, and of all others.
 fn open_view(phi: &[Vec<f64>], alpha: &[f64], unmet: f64, concentration: f64) -> TopicView {

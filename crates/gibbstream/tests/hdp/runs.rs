@@ -1,13 +1,13 @@
 //! Whole runs: known truths are found, nothing runs away, and bits repeat.
 
 use super::*;
-use gibbstream::batch_size::BatchSize;
 use gibbstream::corpus::{Length, Synthetic, Truth};
 use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
-use gibbstream::model::hdp::topics_used;
-use gibbstream::model::lda::Topics;
-use gibbstream::random::Purpose;
-use gibbstream::trainer::Trainer;
+use gibbstream::learn::batch_size::BatchSize;
+use gibbstream::learn::trainer::Trainer;
+use gibbstream::model::topics::hdp::topics_used;
+use gibbstream::model::topics::lda::Topics;
+use gibbstream::numerics::random::Purpose;
 
 fn truth(topics: usize, vocabulary: usize, alpha: f64, seed: u64) -> Truth {
     Truth::random(topics, vocabulary, 0.1, alpha, Seed(seed)).unwrap()

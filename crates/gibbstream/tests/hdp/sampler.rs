@@ -3,7 +3,7 @@
 use super::*;
 use gibbstream::inference::chain::Chain;
 use gibbstream::inference::predictive::PredictiveDocument;
-use gibbstream::random::{Purpose, Stream};
+use gibbstream::numerics::random::{Purpose, Stream};
 
 fn stream(key: u64) -> Stream {
     Seed(4_242).stream(Purpose::Local, [key, 0])

@@ -1,15 +1,15 @@
 //! Single updates: what documents keep, what the model makes of it.
 
 use super::*;
-use gibbstream::averaging::Averaging;
-use gibbstream::batch_size::BatchSize;
 use gibbstream::inference::gibbs::Gibbs;
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::batch_size::BatchSize;
+use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::schedule::StepSize;
 use gibbstream::model::LatentModel;
-use gibbstream::model::alpha::AlphaRule;
-use gibbstream::model::lda::LdaState;
-use gibbstream::online::{Online, Run};
-use gibbstream::random::{Purpose, Stream};
-use gibbstream::schedule::StepSize;
+use gibbstream::model::topics::alpha::AlphaRule;
+use gibbstream::model::topics::lda::LdaState;
+use gibbstream::numerics::random::{Purpose, Stream};
 
 fn random_documents(count: usize, vocabulary: usize, tokens: usize, random: &mut Stream) -> Vec<Document> {
     let mut draw = || (0..tokens).map(|_| random.below(vocabulary) as u32).collect::<Vec<_>>();
@@ -42,7 +42,7 @@ fn no_remainder_is_a_fixed_number_of_topics() {
     (sticks.remainder, sticks.remainder_log) = (0.0, 0.0);
     state.alpha.alpha.iter_mut().for_each(|alpha| *alpha /= weights);
     let plain = LdaState { sticks: None, ..state.clone() };
-    let lda = gibbstream::model::lda::Lda { alpha: AlphaRule::Fixed(None), ..hdp.start.clone() };
+    let lda = gibbstream::model::topics::lda::Lda { alpha: AlphaRule::Fixed(None), ..hdp.start.clone() };
     let step = StepSize::Constant(0.3);
     let mut hdp_settings = hdp.clone();
     hdp_settings.settings.min_remainder = 0.0;
@@ -73,7 +73,7 @@ fn no_token_is_lost() {
             batch: BatchSize::of(30),
             ..settings(Method { step: StepSize::Constant(1.0), ..method }, 60, 3)
         };
-        let mut trainer = gibbstream::trainer::Trainer::new(settings, 1).unwrap();
+        let mut trainer = gibbstream::learn::trainer::Trainer::new(settings, 1).unwrap();
         trainer.partial_fit(&batch).unwrap();
         let state = trainer.topic_state().unwrap();
         let counts = &state.counts;
@@ -113,7 +113,7 @@ fn newborn_topics_have_the_past_of_a_topic_without_tokens() {
     let sticks = state.sticks.as_ref().unwrap();
     assert!(!sticks.births.is_empty());
     // Of all documents together a founding one is a small part, so the mean of log theta stays near that of no tokens.
-    let psi = gibbstream::math::digamma;
+    let psi = gibbstream::numerics::math::digamma;
     for (k, id) in sticks.ids.iter().enumerate().filter(|&(_, &id)| id >= 2) {
         let birth = sticks.births.iter().find(|birth| birth.id == *id).unwrap();
         let tokens = state.counts.topic_tokens()[k] * 30.0 / 0.4;

@@ -3,11 +3,11 @@
 
 use gibbstream::corpus::{Document, Length, Minibatch, Synthetic, Truth};
 use gibbstream::learn::{AnyBatch, ModelKind, Settings};
-use gibbstream::model::gaussian_mixture::Covariance;
-use gibbstream::model::hdp::HdpSettings;
-use gibbstream::model::ica::{Noise, Sources};
-use gibbstream::model::observations::Observations;
-use gibbstream::random::{Purpose, Seed};
+use gibbstream::model::rows::families::gaussian::Covariance;
+use gibbstream::model::rows::ica::{Noise, Sources};
+use gibbstream::model::rows::observations::Observations;
+use gibbstream::model::topics::hdp::HdpSettings;
+use gibbstream::numerics::random::{Purpose, Seed};
 
 const BATCH: u64 = 40;
 

@@ -10,11 +10,11 @@ mod refusals;
 mod rows;
 mod topics;
 
-use gibbstream::bytes::{from_bytes, to_bytes};
+use gibbstream::file::bytes::{from_bytes, to_bytes};
 use gibbstream::inference::LocalInference;
+use gibbstream::learn::online::Online;
 use gibbstream::model::{LatentModel, Statistics};
-use gibbstream::online::Online;
-use gibbstream::random::{Purpose, Seed, Stream};
+use gibbstream::numerics::random::{Purpose, Seed, Stream};
 use std::fmt::Debug;
 use std::ops::Range;
 

@@ -1,23 +1,23 @@
 //! Topic models, by every method that can be split.
 
 use super::*;
-use gibbstream::averaging::Averaging;
-use gibbstream::batch_size::BatchSize;
 use gibbstream::conformance::{blocks_agree, laws};
 use gibbstream::corpus::{Document, Length, Minibatch, OpenRule, OpenVocabulary, Synthetic, Truth};
 use gibbstream::inference::chain::Move;
 use gibbstream::inference::gibbs::{Gibbs, Statistic, Window};
 use gibbstream::inference::mean_field::MeanField;
 use gibbstream::inference::predictive::PredictiveGibbs;
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::batch_size::BatchSize;
+use gibbstream::learn::method::{Local, Method};
+use gibbstream::learn::online::Run;
+use gibbstream::learn::schedule::StepSize;
 use gibbstream::learn::{ModelKind, Settings};
-use gibbstream::method::{Local, Method};
-use gibbstream::model::alpha::AlphaRule;
-use gibbstream::model::deaths::DeathRule;
-use gibbstream::model::hdp::{Hdp, HdpSettings};
-use gibbstream::model::lda::{Lda, LdaState};
-use gibbstream::model::topic_statistics::TopicStatistics;
-use gibbstream::online::Run;
-use gibbstream::schedule::StepSize;
+use gibbstream::model::topics::alpha::AlphaRule;
+use gibbstream::model::topics::hdp::deaths::DeathRule;
+use gibbstream::model::topics::hdp::{Hdp, HdpSettings};
+use gibbstream::model::topics::lda::{Lda, LdaState};
+use gibbstream::model::topics::statistics::TopicStatistics;
 
 pub const VOCABULARY: usize = 60;
 const SIZE: usize = 24;

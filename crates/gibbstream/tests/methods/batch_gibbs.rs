@@ -4,7 +4,7 @@ use super::*;
 use crate::support::{assert_mean, topics, view_of};
 use gibbstream::inference::collapsed::CollapsedGibbs;
 use gibbstream::inference::gibbs::Window;
-use gibbstream::math::{digamma, ln_gamma};
+use gibbstream::numerics::math::{digamma, ln_gamma};
 
 const PRIOR: f64 = 0.4;
 const ALPHA: [f64; 2] = [0.9, 0.3];

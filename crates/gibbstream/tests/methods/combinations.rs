@@ -2,13 +2,13 @@
 
 use super::safety::survive_one;
 use super::*;
-use gibbstream::averaging::Averaging;
 use gibbstream::inference::gibbs::{Statistic, Window};
-use gibbstream::math::digamma;
-use gibbstream::method::Local;
-use gibbstream::model::alpha::{AlphaRule, largest_sum, smallest_entry};
-use gibbstream::model::lda::Start;
-use gibbstream::model::topic_rule::{Population, Smoothing, TopicRule};
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::method::Local;
+use gibbstream::model::topics::alpha::{AlphaRule, largest_sum, smallest_entry};
+use gibbstream::model::topics::lda::Start;
+use gibbstream::model::topics::rule::{Population, Smoothing, TopicRule};
+use gibbstream::numerics::math::digamma;
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -3,7 +3,7 @@
 use super::*;
 use gibbstream::corpus::{Length, Synthetic, Truth};
 use gibbstream::evaluation::{Evaluation, Scorer, Unigram};
-use gibbstream::model::lda::Topics;
+use gibbstream::model::topics::lda::Topics;
 use std::fmt::Write;
 
 /// Five topics over ten words each, a tenth of their mass spread over all words.

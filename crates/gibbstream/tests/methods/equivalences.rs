@@ -4,11 +4,11 @@ use super::*;
 use crate::support::view_of;
 use gibbstream::inference::chain::Move;
 use gibbstream::inference::gibbs::{Gibbs, Statistic, Window};
-use gibbstream::method::Local;
+use gibbstream::learn::method::Local;
 use gibbstream::model::LatentModel;
-use gibbstream::model::alpha::AlphaRule;
-use gibbstream::model::lda::{LdaState, Start, Topics};
-use gibbstream::model::topic_rule::{Population, Smoothing, TopicRule};
+use gibbstream::model::topics::alpha::AlphaRule;
+use gibbstream::model::topics::lda::{LdaState, Start, Topics};
+use gibbstream::model::topics::rule::{Population, Smoothing, TopicRule};
 
 const ADD_UP: StepSize = StepSize::Power { kappa: 1.0, offset: 0.0, tau: 1.0 };
 const NO_SMOOTHING: TopicRule = TopicRule::MaximumLikelihood(Smoothing::Share(0.0));

@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::support::{Exact, enumerate};
-use gibbstream::averaging::Averaging;
-use gibbstream::batch_size::BatchSize;
-use gibbstream::math::digamma;
-use gibbstream::model::alpha::{AlphaRule, AlphaState, ThetaExpectation};
-use gibbstream::model::lda::{Start, Topics};
-use gibbstream::model::topic_rule::{Smoothing, TopicRule};
-use gibbstream::model::topic_statistics::rounded_count;
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::batch_size::BatchSize;
+use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::schedule::Step;
+use gibbstream::model::topics::alpha::{AlphaRule, AlphaState, ThetaExpectation};
+use gibbstream::model::topics::lda::{Start, Topics};
+use gibbstream::model::topics::rule::{Smoothing, TopicRule};
+use gibbstream::model::topics::statistics::rounded_count;
 use gibbstream::model::{LatentModel, Sums};
-use gibbstream::online::{Online, Run};
-use gibbstream::schedule::Step;
+use gibbstream::numerics::math::digamma;
 
 /// The E-step by summing over all assignments of topics to tokens.
 struct Enumerate;

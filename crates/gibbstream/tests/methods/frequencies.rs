@@ -1,8 +1,8 @@
 //! Reported topics with the word frequencies of all documents.
 
 use super::*;
-use gibbstream::averaging::Averaging;
-use gibbstream::model::topic_rule::{Smoothing, TopicRule};
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::model::topics::rule::{Smoothing, TopicRule};
 
 const TOPICS: usize = 4;
 /// More than one block of words, the last of them short; groups of words take turns, so that every block has all.

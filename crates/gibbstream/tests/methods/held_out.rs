@@ -4,7 +4,7 @@ use super::*;
 use crate::support::{assert_mean, enumerate, random_topics, reference};
 use gibbstream::evaluation::completion::{Completion, halves};
 use gibbstream::evaluation::elbo::Elbo;
-use gibbstream::model::lda::{LogTopics, Topics};
+use gibbstream::model::topics::lda::{LogTopics, Topics};
 
 const CONVERGED: Elbo = Elbo { iterations: 10_000, tolerance: 0.0, threads: 1 };
 

@@ -5,15 +5,15 @@
 //! the same counts, so that they are independent chains, one batch mean each.
 
 use super::*;
-use gibbstream::averaging::Averaging;
-use gibbstream::batch_size::BatchSize;
-use gibbstream::method::Local;
-use gibbstream::model::alpha::AlphaRule;
-use gibbstream::model::lda::Start;
-use gibbstream::model::topic_rule::{Population, TopicRule};
-use gibbstream::model::topic_statistics::rounded_count;
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::batch_size::BatchSize;
+use gibbstream::learn::method::Local;
+use gibbstream::learn::schedule::Step;
+use gibbstream::model::topics::alpha::AlphaRule;
+use gibbstream::model::topics::lda::Start;
+use gibbstream::model::topics::rule::{Population, TopicRule};
+use gibbstream::model::topics::statistics::rounded_count;
 use gibbstream::model::{LatentModel, Sums};
-use gibbstream::schedule::Step;
 
 const CHAINS: usize = 200;
 const WORDS: usize = 4;

@@ -1,13 +1,13 @@
 //! The parameters maximise what they are said to maximise: nothing nearby is better.
 
 use super::*;
-use gibbstream::averaging::Averaging;
-use gibbstream::math::{digamma, ln_gamma};
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::schedule::Step;
 use gibbstream::model::LatentModel;
-use gibbstream::model::alpha::{AlphaRule, AlphaState};
-use gibbstream::model::lda::{LdaState, Start};
-use gibbstream::model::topic_rule::{Population, Smoothing, TopicRule};
-use gibbstream::schedule::Step;
+use gibbstream::model::topics::alpha::{AlphaRule, AlphaState};
+use gibbstream::model::topics::lda::{LdaState, Start};
+use gibbstream::model::topics::rule::{Population, Smoothing, TopicRule};
+use gibbstream::numerics::math::{digamma, ln_gamma};
 
 const TOPICS: usize = 3;
 const WORDS: usize = 8;

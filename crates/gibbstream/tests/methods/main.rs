@@ -23,16 +23,16 @@ mod safety;
 
 use gibbstream::corpus::{Document, Minibatch};
 use gibbstream::inference::{LocalInference, Passes};
+use gibbstream::learn::method::Method;
+use gibbstream::learn::schedule::{Step, StepSize};
+use gibbstream::learn::trainer::Trainer;
 use gibbstream::learn::{Fitted, FittedModel, Settings};
-use gibbstream::method::Method;
-use gibbstream::model::lda::{Lda, LdaState, Topics};
-use gibbstream::model::topic_learner::WordFrequencies;
-use gibbstream::model::topic_statistics::TopicStatistics;
-use gibbstream::model::topics::TopicStats;
-use gibbstream::model::view::TopicView;
-use gibbstream::random::{Purpose, Seed, Stream};
-use gibbstream::schedule::{Step, StepSize};
-use gibbstream::trainer::Trainer;
+use gibbstream::model::topics::counts::TopicStats;
+use gibbstream::model::topics::lda::{Lda, LdaState, Topics};
+use gibbstream::model::topics::learner::WordFrequencies;
+use gibbstream::model::topics::statistics::TopicStatistics;
+use gibbstream::model::topics::view::TopicView;
+use gibbstream::numerics::random::{Purpose, Seed, Stream};
 use support::Expected;
 
 /// The steps of the paper without its first step of 1, which erases the start.

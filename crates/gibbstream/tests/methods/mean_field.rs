@@ -3,8 +3,8 @@
 use super::*;
 use crate::support::{HALF_UNIT, copies, enumerate, random_topics, reference, view_of};
 use gibbstream::inference::mean_field::{MeanField, Variational};
-use gibbstream::math::digamma;
-use gibbstream::model::lda::Topics;
+use gibbstream::model::topics::lda::Topics;
+use gibbstream::numerics::math::digamma;
 use proptest::prelude::*;
 
 fn close(found: &[f64], expected: &[f64], tolerance: f64) {

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::support::view_of;
-use gibbstream::averaging::Averaging;
 use gibbstream::inference::mean_field::MeanField;
-use gibbstream::math::digamma;
+use gibbstream::learn::averaging::Averaging;
 use gibbstream::model::LatentModel;
-use gibbstream::model::alpha::{AlphaRule, AlphaState};
-use gibbstream::model::lda::Topics;
-use gibbstream::model::topic_rule::{Smoothing, TopicRule};
+use gibbstream::model::topics::alpha::{AlphaRule, AlphaState};
+use gibbstream::model::topics::lda::Topics;
+use gibbstream::model::topics::rule::{Smoothing, TopicRule};
+use gibbstream::numerics::math::digamma;
 
 const TOPICS: usize = 4;
 const WORDS: usize = 30;
@@ -19,7 +19,7 @@ fn fresh_counts(
     weights: Vec<f64>,
     alpha: &mut AlphaState,
     batch: &Minibatch,
-    step: &gibbstream::schedule::Step,
+    step: &gibbstream::learn::schedule::Step,
 ) -> Vec<f64> {
     let view = view_of(&Topics { beta: weights, alpha: alpha.alpha.clone() }, batch);
     let local = MeanField { iterations: settings.method.sweeps };
@@ -51,7 +51,7 @@ fn online_lda_moves_lambda() {
     for (prior, documents) in [(0.25, 400.0), (0.01, 85.0)] {
         let rule = TopicRule::Bayes {
             prior: Some(prior),
-            population: gibbstream::model::topic_rule::Population::Documents(documents),
+            population: gibbstream::model::topics::rule::Population::Documents(documents),
         };
         let settings = settings(Method { global: rule, step: SOFT, ..Method::OLDA }, TOPICS, WORDS, 10);
         let mut trainer = Trainer::new(settings.clone(), 2).unwrap();

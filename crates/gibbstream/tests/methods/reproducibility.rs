@@ -1,7 +1,7 @@
 //! Same seed, same bits: for any number of threads, and across an interruption.
 
 use super::*;
-use gibbstream::averaging::Averaging;
+use gibbstream::learn::averaging::Averaging;
 
 fn runs() -> impl Iterator<Item = (String, Settings, Vec<Minibatch>)> {
     // More words than one thread takes at a time, minibatches of unequal size.

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::support::HALF_UNIT;
-use gibbstream::averaging::Averaging;
 use gibbstream::inference::gibbs::Statistic;
-use gibbstream::method::Local;
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::method::Local;
 use gibbstream::model::LatentModel;
-use gibbstream::model::alpha::{AlphaRule, largest_sum, smallest_entry};
-use gibbstream::model::topic_rule::{Smoothing, TopicRule};
+use gibbstream::model::topics::alpha::{AlphaRule, largest_sum, smallest_entry};
+use gibbstream::model::topics::rule::{Smoothing, TopicRule};
 
 /// All named methods, few sweeps, for a corpus of 50 documents.
 fn methods() -> impl Iterator<Item = (&'static str, Method)> {

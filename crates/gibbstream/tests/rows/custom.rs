@@ -7,9 +7,9 @@ mod custom_model;
 use crate::stream;
 use custom_model::{Parameters, State, Sweeps, Switches, maximise};
 use gibbstream::conformance::{laws, stationary, statistics, unbiased};
-use gibbstream::model::observations::Observations;
+use gibbstream::model::rows::observations::Observations;
 use gibbstream::model::{LatentModel, Sums};
-use gibbstream::random::Seed;
+use gibbstream::numerics::random::Seed;
 use nalgebra::DMatrix;
 
 fn rows(number: usize) -> Vec<f64> {

@@ -1,17 +1,17 @@
 //! Models on disk: what is read is what was written, and a run goes on from it with the same bits.
 
 use crate::{laplace, mixed, stream};
-use gibbstream::averaging::Averaging;
 use gibbstream::corpus::{Minibatch, Row};
 use gibbstream::evaluation::Evaluation;
 use gibbstream::file::{Features, Model};
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::method::Method;
+use gibbstream::learn::schedule::StepSize;
+use gibbstream::learn::trainer::Trainer;
 use gibbstream::learn::{AnyScore, ModelKind as Kind, Settings};
-use gibbstream::method::Method;
-use gibbstream::model::gaussian_mixture::Covariance;
-use gibbstream::model::ica::{Noise, Sources};
-use gibbstream::model::observations::Observations;
-use gibbstream::schedule::StepSize;
-use gibbstream::trainer::Trainer;
+use gibbstream::model::rows::families::gaussian::Covariance;
+use gibbstream::model::rows::ica::{Noise, Sources};
+use gibbstream::model::rows::observations::Observations;
 
 fn settings(model: Kind) -> Settings {
     let step = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 };

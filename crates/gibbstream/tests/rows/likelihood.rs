@@ -2,7 +2,7 @@
 
 use crate::{density, ica, integral, state, stream};
 use gibbstream::evaluation::annealed::Annealed;
-use gibbstream::model::ica::{IcaView, Sources};
+use gibbstream::model::rows::ica::{IcaView, Sources};
 use std::f64::consts::TAU;
 
 fn normal(x: f64, variance: f64) -> f64 {

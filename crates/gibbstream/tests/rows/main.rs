@@ -15,9 +15,9 @@ mod reading;
 mod recovery;
 
 use gibbstream::model::LatentModel;
-use gibbstream::model::ica::{Ica, IcaParameters, IcaState, Noise, Sources};
-use gibbstream::model::observations::Observations;
-use gibbstream::random::{Purpose, Seed, Stream};
+use gibbstream::model::rows::ica::{Ica, IcaParameters, IcaState, Noise, Sources};
+use gibbstream::model::rows::observations::Observations;
+use gibbstream::numerics::random::{Purpose, Seed, Stream};
 
 /// A stream of random numbers for making data.
 pub fn stream(key: u64) -> Stream {

@@ -1,18 +1,18 @@
 //! The families of mixtures: laws, closed forms, and parameters found again.
 
 use crate::stream;
-use gibbstream::batch_size::BatchSize;
 use gibbstream::conformance::laws;
 use gibbstream::inference::exact::Exact;
+use gibbstream::learn::batch_size::BatchSize;
+use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::schedule::StepSize;
 use gibbstream::model::Sums;
-use gibbstream::model::bernoulli_mixture::Bernoulli;
-use gibbstream::model::gaussian_mixture::{Covariance, Gaussian};
-use gibbstream::model::mixture::{Family, Mixture, MixtureParameters};
-use gibbstream::model::multinomial_mixture::Multinomial;
-use gibbstream::model::poisson_mixture::Poisson;
-use gibbstream::online::{Online, Run};
-use gibbstream::random::Seed;
-use gibbstream::schedule::StepSize;
+use gibbstream::model::rows::families::bernoulli::Bernoulli;
+use gibbstream::model::rows::families::gaussian::{Covariance, Gaussian};
+use gibbstream::model::rows::families::multinomial::Multinomial;
+use gibbstream::model::rows::families::poisson::Poisson;
+use gibbstream::model::rows::mixture::{Family, Mixture, MixtureParameters};
+use gibbstream::numerics::random::Seed;
 
 /// Number of columns.
 const D: usize = 8;

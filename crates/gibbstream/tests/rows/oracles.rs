@@ -1,17 +1,17 @@
 //! Local Gibbs sampling, M-step and limits of independent components against closed forms and quadrature.
 
 use crate::{density, ica, integral, laplace, mixed, state, stream};
-use gibbstream::batch_size::BatchSize;
 use gibbstream::conformance::{laws, stationary, statistics, unbiased};
 use gibbstream::inference::gibbs::Window;
 use gibbstream::inference::scales::ScaleGibbs;
-use gibbstream::math::digamma;
-use gibbstream::model::ica::{Ica, IcaParameters, Noise, Sources};
-use gibbstream::model::observations::Observations;
+use gibbstream::learn::batch_size::BatchSize;
+use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::schedule::StepSize;
+use gibbstream::model::rows::ica::{Ica, IcaParameters, Noise, Sources};
+use gibbstream::model::rows::observations::Observations;
 use gibbstream::model::{LatentModel, Sums};
-use gibbstream::online::{Online, Run};
-use gibbstream::random::Seed;
-use gibbstream::schedule::StepSize;
+use gibbstream::numerics::math::digamma;
+use gibbstream::numerics::random::Seed;
 use nalgebra::DMatrix;
 use std::f64::consts::{PI, SQRT_2};
 
@@ -30,7 +30,7 @@ fn gaussian_sources_are_probabilistic_principal_components() {
     let (p, q) = (5, 2);
     let mut random = stream(1);
     let mixing: Vec<f64> = (0..p * q).map(|_| 2.0 * random.normal()).collect();
-    let rows = mixed(&mixing, q, 0.5, 400, &mut random, gibbstream::random::Stream::normal);
+    let rows = mixed(&mixing, q, 0.5, 400, &mut random, gibbstream::numerics::random::Stream::normal);
     let batch = Observations::new(rows.clone(), p, 0, 0).unwrap();
     let model = Ica { learn_scale: true, ..ica(p, q, Sources::Gaussian) };
     let run = Run { step: StepSize::Constant(1.0), batch: BatchSize::of(400), ..Run::default() };
@@ -236,7 +236,7 @@ fn rotations_are_flat_for_gaussian_sources_only() {
     let rows = mixed(&turned(0.5), 2, 0.1, 1_500, &mut random, laplace);
     let likelihoods = |law, angle: f64| {
         let model = ica(2, 2, law);
-        let mut view = gibbstream::model::ica::IcaView::default();
+        let mut view = gibbstream::model::rows::ica::IcaView::default();
         model.fill(&[0.0; 2], &state(&model, &turned(angle), &[0.01; 2], 0.0).parameters, &mut view);
         let effort = gibbstream::evaluation::annealed::Annealed { particles: 8, heats: 20 };
         let each = rows.chunks(2).enumerate();

@@ -1,8 +1,8 @@
 //! Rows of numbers from CSV and NumPy files, and the words for what is wrong with them.
 
 use gibbstream::corpus::{Format, Inputs, NumericRows, Row};
-use gibbstream::model::observations::Domain;
-use gibbstream::npy::write_npy;
+use gibbstream::file::npy::write_npy;
+use gibbstream::model::rows::observations::Domain;
 use std::path::Path;
 
 /// Reads files of the folder.

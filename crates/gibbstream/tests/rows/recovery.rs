@@ -1,14 +1,14 @@
 //! Known mixing matrices found again from a stream, and what the diagnostics say when they cannot be.
 
 use crate::{ica, laplace, mixed, stream};
-use gibbstream::averaging::Averaging;
-use gibbstream::batch_size::BatchSize;
 use gibbstream::inference::gibbs::Window;
 use gibbstream::inference::scales::ScaleGibbs;
-use gibbstream::model::ica::{Ica, IcaState, Sources};
-use gibbstream::model::observations::Observations;
-use gibbstream::online::{Online, Run};
-use gibbstream::random::{Seed, Stream};
+use gibbstream::learn::averaging::Averaging;
+use gibbstream::learn::batch_size::BatchSize;
+use gibbstream::learn::online::{Online, Run};
+use gibbstream::model::rows::ica::{Ica, IcaState, Sources};
+use gibbstream::model::rows::observations::Observations;
+use gibbstream::numerics::random::{Seed, Stream};
 use nalgebra::DMatrix;
 
 type Draw = fn(&mut Stream) -> f64;

@@ -2,12 +2,12 @@
 #![allow(dead_code, missing_docs, reason = "every suite uses its own part")]
 
 use gibbstream::corpus::{Document, Minibatch};
-use gibbstream::math::{digamma, ln_gamma};
-use gibbstream::model::alpha::ThetaExpectation;
-use gibbstream::model::lda::Topics;
-use gibbstream::model::topic_statistics::{TopicStatistics, UNITS_PER_TOKEN};
-use gibbstream::model::view::TopicView;
-use gibbstream::random::Stream;
+use gibbstream::model::topics::alpha::ThetaExpectation;
+use gibbstream::model::topics::lda::Topics;
+use gibbstream::model::topics::statistics::{TopicStatistics, UNITS_PER_TOKEN};
+use gibbstream::model::topics::view::TopicView;
+use gibbstream::numerics::math::{digamma, ln_gamma};
+use gibbstream::numerics::random::Stream;
 
 /// Parameters from rows `beta[k][w]`.
 pub fn topics(rows: &[Vec<f64>], alpha: &[f64]) -> Topics {

@@ -3,10 +3,10 @@
 use super::log::Log;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, count};
+use gibbstream::learn::trainer::Trainer;
 use gibbstream::learn::{AnyScore, Evaluated, Event, Observer, TrainingRun};
-use gibbstream::model::hdp::topics_used;
-use gibbstream::model::sticks::{Birth, Sticks};
-use gibbstream::trainer::Trainer;
+use gibbstream::model::topics::hdp::sticks::{Birth, Sticks};
+use gibbstream::model::topics::hdp::topics_used;
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 

@@ -2,7 +2,7 @@
 //! chance below 7e-6 to be unlucky with its seed (|z| < 4.5, two-sided).
 
 use super::*;
-use crate::random::tests::{Z, check_moments, chi_square_z};
+use crate::numerics::random::tests::{Z, check_moments, chi_square_z};
 
 const SEED: Seed = Seed(11);
 

@@ -1,11 +1,11 @@
 use super::*;
-use crate::averaging::Averaging;
+use crate::learn::averaging::Averaging;
 use crate::inference::gibbs::{Statistic, Window};
-use crate::method::{Local, Method};
-use crate::model::alpha::AlphaRule;
-use crate::model::lda::Start;
-use crate::model::topic_rule::{Population, Smoothing, TopicRule};
-use crate::schedule::StepSize;
+use crate::learn::method::{Local, Method};
+use crate::model::topics::alpha::AlphaRule;
+use crate::model::topics::lda::Start;
+use crate::model::topics::rule::{Population, Smoothing, TopicRule};
+use crate::learn::schedule::StepSize;
 
 /// What a line such as `method sgs, sweeps 3` gives.
 fn line(text: &str) -> Vec<(&'static str, String)> {

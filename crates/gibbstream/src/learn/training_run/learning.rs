@@ -1,7 +1,7 @@
 //! Learning: from passes over an input, or from observations that are pushed one by one.
 
 use super::TrainingRun;
-use crate::batch_size::BatchSize;
+use crate::learn::batch_size::BatchSize;
 use crate::corpus::{Document, Tokenizer};
 use crate::error::Result;
 use crate::learn::batch::{AnyBatch, Observation};
@@ -10,7 +10,7 @@ use crate::learn::minibatches::{
 };
 use crate::learn::observer::{Event, Observer};
 use crate::learn::read_ahead::ReadAhead;
-use crate::schedule::Step;
+use crate::learn::schedule::Step;
 use std::time::{Duration, Instant};
 
 /// Minibatches that are read in advance.

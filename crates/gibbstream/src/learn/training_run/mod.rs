@@ -23,7 +23,7 @@ use super::snapshot::{Snapshot, SnapshotReader};
 use crate::corpus::{Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
 use crate::file::{Features, HistoryEntry, Model, RunState};
-use crate::trainer::{Trainer, nothing_learnt};
+use crate::learn::trainer::{Trainer, nothing_learnt};
 use serde_json::Value;
 use std::sync::Arc;
 

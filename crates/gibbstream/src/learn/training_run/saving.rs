@@ -7,7 +7,7 @@ use crate::file::{Model, RunState};
 use crate::learn::held_out::Evaluated;
 use crate::learn::minibatches::StreamPosition;
 use crate::learn::observer::{Event, Observer};
-use crate::schedule::Step;
+use crate::learn::schedule::Step;
 use serde_json::json;
 
 /// Particles for each row whose likelihood must be estimated while training.

@@ -1,0 +1,45 @@
+//! Plain text: a line is a document, an empty line an empty document.
+
+use std::sync::Arc;
+
+use crate::corpus::Document;
+use crate::corpus::bytes::bad_records::BadRecords;
+use crate::corpus::formats::bag::Bag;
+use crate::corpus::bytes::lines::Lines;
+use crate::corpus::stream::RecordReader;
+use crate::corpus::text::tokenizer::Tokenizer;
+use crate::corpus::text::vocabulary::WordIds;
+use crate::error::Result;
+
+/// Reads plain text.
+pub(crate) struct TextReader {
+    lines: Lines,
+    tokenizer: Arc<Tokenizer>,
+    bad: Arc<BadRecords>,
+    bag: Bag,
+}
+
+impl TextReader {
+    pub fn new(lines: Lines, tokenizer: Arc<Tokenizer>, bad: Arc<BadRecords>) -> Self {
+        Self { lines, tokenizer, bad, bag: Bag::default() }
+    }
+}
+
+impl RecordReader for TextReader {
+    fn bad(&self) -> &BadRecords {
+        &self.bad
+    }
+
+    fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
+        let bag = &mut self.bag;
+        let Some(text) = self.lines.next_text()? else { return Ok(None) };
+        bag.clear();
+        self.tokenizer.tokenize(text, |word| bag.add(words.id(word), 1));
+        bag.check(|| (self.lines.place(), "the document".into()))?;
+        Ok(Some(bag.take(None)))
+    }
+
+    fn pass(&mut self) -> Result<bool> {
+        Ok(self.lines.next_bytes()?.is_some())
+    }
+}

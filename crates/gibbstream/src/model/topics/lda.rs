@@ -1,0 +1,478 @@
+//! Latent Dirichlet allocation: its statistics, and the parameters that follow from them (science.md 2).
+
+use crate::model::topics::alpha::{AlphaRule, AlphaState};
+use crate::model::topics::hdp::sticks::Sticks;
+use crate::model::topics::rule::{FreshCounts, TopicRule, WeightMap};
+use crate::model::topics::statistics::TopicStatistics;
+use crate::model::topics::counts::{Affine, RowToBlend, Spread, TopicStats, mix};
+use crate::model::topics::view::{TopicView, weight_and_prior};
+use crate::model::{Batch, LatentModel};
+use crate::learn::averaging::Averaging;
+use crate::corpus::Minibatch;
+use crate::error::{Error, Result};
+use crate::numerics::large_pages;
+use crate::numerics::random::{Purpose, Seed};
+use crate::learn::schedule::Step;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// Words whose counts one thread adds up; sums depend on it, but not on the number of threads.
+const WORDS_PER_BLOCK: usize = 256;
+
+/// The model: its size and the rules of its M-step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lda {
+    /// Number of topics K.
+    pub topics: usize,
+    /// Size of the vocabulary V.
+    pub vocabulary: usize,
+    /// How topics follow from counts.
+    pub rule: TopicRule,
+    /// How alpha is learnt.
+    pub alpha: AlphaRule,
+    /// No alpha_k falls below this.
+    pub alpha_floor: f64,
+    /// How topics start.
+    pub start: Start,
+    /// Which parameters are reported.
+    pub averaging: Averaging,
+    /// Seed of moves that are random.
+    pub seed: Seed,
+}
+
+/// The random topics that a run starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Gamma(100, 1/100) weights: all methods but one share it, so that they can be compared.
+    Gamma,
+    /// Uniform topics, disturbed by up to ten per cent (SPLDA).
+    NearlyUniform,
+}
+
+/// Running statistics and parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LdaState {
+    /// Expected counts per document of each (word, topic); unnormalised topics under Langevin moves.
+    pub counts: TopicStats,
+    /// The Dirichlet parameter of the topic proportions.
+    pub alpha: AlphaState,
+    /// Sum of alpha over the remembered updates.
+    pub alpha_sum: Vec<f64>,
+    /// Only where the number of topics is open.
+    pub sticks: Option<Sticks>,
+}
+
+/// Frozen parameters, as evaluation, inference on new documents and export use them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topics {
+    /// Word-major probabilities: `beta[word * topics + k]`; each topic sums to 1 over words.
+    pub beta: Vec<f64>,
+    /// Dirichlet parameter of the topic proportions.
+    pub alpha: Vec<f64>,
+}
+
+impl Topics {
+    /// Number of topics.
+    pub fn topics(&self) -> usize {
+        self.alpha.len()
+    }
+
+    /// Size of the vocabulary.
+    pub fn vocabulary(&self) -> usize {
+        self.beta.len() / self.alpha.len()
+    }
+
+    /// Probabilities of one word in all topics.
+    pub fn row(&self, word: u32) -> &[f64] {
+        &self.beta[word as usize * self.topics()..][..self.topics()]
+    }
+
+    /// The view of these parameters for the words of `batch`.
+    pub fn view(&self, batch: &Minibatch, out: &mut TopicView) {
+        let words = batch.words();
+        out.refresh(words, &self.alpha, |index, row| {
+            row.copy_from_slice(self.row(words[index]));
+            weight_and_prior(row, &self.alpha)
+        });
+    }
+}
+
+/// Logarithms of topics, as the evidence lower bound uses them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogTopics {
+    /// Word-major: `log_weights[word * topics + k]`.
+    pub log_weights: Vec<f64>,
+    /// Dirichlet parameter of the topic proportions.
+    pub alpha: Vec<f64>,
+}
+
+impl LogTopics {
+    /// Number of topics.
+    pub fn topics(&self) -> usize {
+        self.alpha.len()
+    }
+
+    /// Size of the vocabulary.
+    pub fn vocabulary(&self) -> usize {
+        self.log_weights.len() / self.alpha.len()
+    }
+
+    /// Logarithms of the weights of one word in all topics.
+    pub fn row(&self, word: u32) -> &[f64] {
+        &self.log_weights[word as usize * self.topics()..][..self.topics()]
+    }
+}
+
+impl From<Topics> for LogTopics {
+    fn from(topics: Topics) -> Self {
+        let Topics { beta: mut log_weights, alpha } = topics;
+        log_weights.par_iter_mut().with_min_len(1024).for_each(|value| *value = libm::log(*value));
+        Self { log_weights, alpha }
+    }
+}
+
+impl Lda {
+    /// What the evidence lower bound is computed with: `E[log beta]` of the last posterior under a Bayesian rule,
+    /// otherwise the logarithms of [`Self::parameters`].
+    pub fn log_topics(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> LogTopics {
+        let counts = &state.counts;
+        let rule = self.rule.log_weights(counts.scale(), counts.scaled_totals(), self.vocabulary, step);
+        let Some(log_weight) = rule else { return self.parameters(state, step, word_counts).into() };
+        let mut log_weights = vec![0.0; self.vocabulary * self.topics];
+        log_weights.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
+            for (k, (value, scaled)) in row.iter_mut().zip(counts.scaled_row(word as u32)).enumerate() {
+                *value = log_weight(k, *scaled);
+            }
+        });
+        LogTopics { log_weights, alpha: state.alpha.alpha.clone() }
+    }
+
+    /// The parameters that a state stands for after `step`: the mean of the remembered ones if there is one, else the last.
+    /// `word_counts` are the tokens seen of each word.
+    pub fn parameters(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> Topics {
+        if self.averaging == Averaging::Frequencies {
+            return self.with_frequencies(state, step, word_counts);
+        }
+        let map = self.probabilities(state, step);
+        let mut beta = vec![0.0; self.vocabulary * self.topics];
+        beta.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
+            if !state.counts.mean_probabilities(word as u32, row) {
+                map.apply(state.counts.scaled_row(word as u32), row);
+            }
+        });
+        let updates = state.counts.average.as_ref().map_or(0, |average| average.updates);
+        let alpha = if updates > 0 {
+            state.alpha_sum.iter().map(|sum| sum / updates as f64).collect()
+        } else {
+            state.alpha.alpha.clone()
+        };
+        Topics { beta, alpha }
+    }
+
+    /// The topics that follow from counts `n_w p(k | w)`: the running counts tell in which topics a word occurs, and all
+    /// documents how often it does.
+    fn with_frequencies(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> Topics {
+        let (counts, topics) = (&state.counts, self.topics);
+        let documents = (step.seen as f64).max(1.0) * counts.scale();
+        let mut beta = vec![0.0; self.vocabulary * topics];
+        let blocks = beta.par_chunks_mut(WORDS_PER_BLOCK * topics).enumerate();
+        let block_totals: Vec<Vec<f64>> = blocks
+            .map(|(block, rows)| {
+                let mut totals = vec![0.0; topics];
+                for (i, row) in rows.chunks_exact_mut(topics).enumerate() {
+                    let word = block * WORDS_PER_BLOCK + i;
+                    row.copy_from_slice(counts.scaled_row(word as u32));
+                    let all: f64 = row.iter().sum();
+                    let factor = if all > 0.0 { word_counts[word] as f64 / (documents * all) } else { 0.0 };
+                    for (value, total) in row.iter_mut().zip(&mut totals) {
+                        *value *= factor;
+                        *total += *value;
+                    }
+                }
+                totals
+            })
+            .collect();
+        let mut totals = vec![0.0; topics];
+        for block in &block_totals {
+            totals.iter_mut().zip(block).for_each(|(total, part)| *total += part);
+        }
+        let map = self.rule.probabilities(counts.scale(), &totals, self.vocabulary, step);
+        beta.par_chunks_exact_mut(topics).for_each(|row| map.apply_in_place(row));
+        Topics { beta, alpha: state.alpha.alpha.clone() }
+    }
+
+    /// The fresh counts of all words at once.
+    fn fresh_counts(
+        &self,
+        counts: &TopicStats,
+        alpha: &[f64],
+        fresh: &TopicStatistics,
+        step: &Step,
+    ) -> FreshCounts {
+        let rows = self.fresh_rows(counts, alpha, fresh, step);
+        let (words, topics) = (fresh.words(), self.topics);
+        let mut out = FreshCounts {
+            words: words.to_vec(),
+            counts: vec![0.0; words.len() * topics],
+            totals: vec![0.0; topics],
+        };
+        let write = |(index, row): (usize, &mut [f64])| {
+            row.copy_from_slice(counts.scaled_row(words[index]));
+            let (mut space, mut totals) = (vec![0.0; topics], vec![0.0; topics]);
+            let row = RowToBlend { counts: row, next: &[], weight: 1.0, replace: true };
+            rows.add(index, row, &mut totals, &mut space, 0.0);
+        };
+        out.counts.par_chunks_exact_mut(topics).enumerate().with_min_len(ROWS_PER_TASK).for_each(write);
+        for row in out.counts.chunks_exact(topics) {
+            out.totals.iter_mut().zip(row).for_each(|(total, count)| *total += count);
+        }
+        out
+    }
+
+    /// What adds the fresh counts of a word, with the parameters of the state at the step that the statistics were
+    /// computed after.
+    fn fresh_rows<'a>(
+        &self,
+        counts: &TopicStats,
+        alpha: &'a [f64],
+        fresh: &'a TopicStatistics,
+        step: &Step,
+    ) -> FreshRows<'a> {
+        let map = self.rule.weights(counts.scale(), counts.scaled_totals(), self.vocabulary, fresh.at());
+        FreshRows::new(map, alpha, fresh, step)
+    }
+
+    fn probabilities(&self, state: &LdaState, step: &Step) -> Affine {
+        let counts = &state.counts;
+        self.rule.probabilities(counts.scale(), counts.scaled_totals(), self.vocabulary, step)
+    }
+
+    /// Random weights of one word, for all topics.
+    fn start_row(&self, word: u64, seed: Seed, row: &mut [f64]) {
+        let mut random = seed.stream(Purpose::Initial, [word, 0]);
+        match self.start {
+            Start::Gamma => random.gammas(100.0, row),
+            Start::NearlyUniform => row.iter_mut().for_each(|value| *value = 1.0 + 0.1 * random.uniform()),
+        }
+    }
+}
+
+/// Words whose fresh counts one thread computes at a time.
+const ROWS_PER_TASK: usize = 64;
+
+/// From statistics to the expected counts per document of each word.
+pub(crate) struct FreshRows<'a> {
+    map: WeightMap,
+    /// The same times alpha, where it is affine.
+    spread: Option<Spread>,
+    alpha: &'a [f64],
+    fresh: &'a TopicStatistics,
+    share: f64,
+    /// Whether the state is the one that the view of the documents was made of.
+    same_state: bool,
+}
+
+impl<'a> FreshRows<'a> {
+    /// `map` and `alpha` are those of the state; what the E-step left to the prior is divided by them. `step` is the one
+    /// to be taken.
+    pub(crate) fn new(map: WeightMap, alpha: &'a [f64], fresh: &'a TopicStatistics, step: &Step) -> Self {
+        let times = |values: &[f64]| values.iter().zip(alpha).map(|(value, alpha)| value * alpha).collect();
+        let spread = match &map {
+            WeightMap::Affine(map) => {
+                Some(Spread { factors: times(&map.factors), offsets: times(&map.offsets) })
+            }
+            WeightMap::ExpDigamma { .. } => None,
+        };
+        let same_state = fresh.at().update + 1 == step.update;
+        Self { map, spread, alpha, fresh, share: fresh.share(), same_state }
+    }
+
+    /// Adds the expected counts of the word at place `index` of the statistics to its row and to the totals.
+    pub(crate) fn add(
+        &self,
+        index: usize,
+        mut row: RowToBlend<'_>,
+        totals: &mut [f64],
+        space: &mut [f64],
+        prior: f64,
+    ) {
+        self.divide(index, self.fresh.prior(index) + prior, &mut row, totals);
+        let (weight, share, counts) = (row.weight, self.share, row.counts);
+        self.fresh.each_count(index, space, |topic, tokens| {
+            let fresh = tokens * share;
+            counts[topic] += weight * fresh;
+            totals[topic] += fresh;
+        });
+    }
+
+    /// Divides tokens that the prior accounts for among topics.
+    fn divide(&self, index: usize, tokens: f64, row: &mut RowToBlend<'_>, totals: &mut [f64]) {
+        if tokens <= 0.0 {
+            if row.replace {
+                row.counts.fill(0.0);
+            }
+            return;
+        }
+        let topics = self.alpha.len();
+        if let (Some(spread), WeightMap::Affine(map)) = (&self.spread, &self.map) {
+            let mass = self.fresh.prior_mass(index).filter(|_| self.same_state);
+            let mass = mass.unwrap_or_else(|| map.prior_mass(&row.counts[..topics], self.alpha));
+            if mass > 0.0 {
+                return spread.add(tokens * self.share / mass, row, totals);
+            }
+        }
+        let mut weights = vec![0.0; topics];
+        let mass = self.map.prior_weights(&row.counts[..topics], self.alpha, &mut weights);
+        let ratio = tokens * self.share / mass;
+        if row.replace {
+            row.counts.fill(0.0);
+        }
+        for ((count, weight), total) in row.counts.iter_mut().zip(&weights).zip(totals) {
+            *total += ratio * weight;
+            *count += row.weight * (ratio * weight);
+        }
+    }
+}
+
+impl LatentModel for Lda {
+    type Batch = Minibatch;
+    type Statistics = TopicStatistics;
+    type State = LdaState;
+    type View = TopicView;
+
+    fn check(&self, batch: &Minibatch) -> Result<()> {
+        match batch.words().last() {
+            Some(&word) if word as usize >= self.vocabulary => Err(Error::setting(
+                "vocabulary",
+                format!("a document has word id {word}, but there are {} words", self.vocabulary),
+                "number words from 0 and below the size of the vocabulary",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Random topics with the mass of one document, and alpha = 1/K (science.md 2.5). Langevin moves want
+    /// unnormalised topics instead, so their mass is V: one a word.
+    fn initial(&self, first: &Minibatch, seed: Seed) -> LdaState {
+        let mut counts = large_pages::zeros(self.vocabulary * self.topics);
+        counts
+            .par_chunks_exact_mut(self.topics)
+            .enumerate()
+            .for_each(|(word, row)| self.start_row(word as u64, seed, row));
+        let mut totals = vec![0.0; self.topics];
+        for row in counts.chunks_exact(self.topics) {
+            totals.iter_mut().zip(row).for_each(|(total, value)| *total += value);
+        }
+        let mean_length = (first.tokens() as f64 / first.len().max(1) as f64).max(1.0);
+        let mass = match self.rule {
+            TopicRule::Langevin { .. } => self.vocabulary as f64,
+            _ => mean_length / self.topics as f64,
+        };
+        let factors: Vec<f64> = totals.iter().map(|total| mass / total).collect();
+        for row in counts.chunks_exact_mut(self.topics) {
+            row.iter_mut().zip(&factors).for_each(|(value, factor)| *value *= factor);
+        }
+        LdaState {
+            counts: TopicStats::new(self.topics, counts, self.averaging.is_on()),
+            alpha: AlphaState::new(vec![self.alpha.start(self.topics); self.topics]),
+            alpha_sum: vec![0.0; self.topics],
+            sticks: None,
+        }
+    }
+
+    fn view(
+        &self,
+        state: &LdaState,
+        at: &Step,
+        pending: Option<&TopicStatistics>,
+        batch: &Minibatch,
+        out: &mut TopicView,
+    ) {
+        let (words, counts) = (batch.words(), &state.counts);
+        let Some(fresh) = pending else {
+            let map = self.rule.weights(counts.scale(), counts.scaled_totals(), self.vocabulary, at);
+            out.refresh(words, &state.alpha.alpha, |index, row| {
+                let [this, next] =
+                    [index, (index + 1).min(words.len() - 1)].map(|i| counts.scaled_row(words[i]));
+                map.write_and_sum(this, next, &state.alpha.alpha, row)
+            });
+            out.set_clock(*at);
+            return;
+        };
+        let theta = fresh.theta(&state.alpha.alpha);
+        let fresh = self.fresh_counts(counts, &state.alpha.alpha, fresh, at);
+        let rho = at.rho;
+        let scale = counts.scale() * (1.0 - rho);
+        let totals = counts.scaled_totals().iter().zip(&fresh.totals);
+        let totals: Vec<f64> = totals.map(|(total, fresh)| scale * total + rho * fresh).collect();
+        let map = self.rule.weights(1.0, &totals, self.vocabulary, at);
+        let mut alpha = state.alpha.clone();
+        alpha.absorb(&self.alpha, self.alpha_floor, at, &theta);
+        out.refresh(words, &alpha.alpha, |index, row| {
+            let fresh = &fresh.counts[index * self.topics..][..self.topics];
+            mix(scale, counts.scaled_row(words[index]), rho, fresh, row);
+            map.apply(row);
+            weight_and_prior(row, &alpha.alpha)
+        });
+        out.set_clock(*at);
+    }
+
+    fn align<'a>(&self, view: &TopicView, block: &'a Minibatch) -> Result<Cow<'a, Minibatch>> {
+        view.align(block)
+    }
+
+    fn check_statistics(&self, state: &LdaState, statistics: &TopicStatistics) -> Result<()> {
+        statistics.check_size(state.counts.topics(), self.vocabulary)
+    }
+
+    fn complete(&self, statistics: &mut TopicStatistics, view: &TopicView) {
+        let alpha = view.alpha();
+        statistics.complete(alpha, |index, prior, row| {
+            let word = index as u32;
+            let share = prior / (view.prior_mass(word) * view.scale(word));
+            for (k, (count, alpha)) in row.iter_mut().zip(alpha).enumerate() {
+                *count += share * alpha * f64::from(view.relative(word, k));
+            }
+        });
+    }
+
+    fn absorb(&self, state: &mut LdaState, step: &Step, fresh: &TopicStatistics) {
+        let LdaState { counts, alpha, .. } = state;
+        let theta = fresh.theta(&alpha.alpha);
+        let old_alpha = alpha.alpha.clone();
+        let move_counts = || {
+            if self.rule.blends() && !self.averaging.is_on() {
+                let rows = self.fresh_rows(counts, &old_alpha, fresh, step);
+                counts.blend_rows(step.rho, fresh.words(), |index, row, totals, space| {
+                    rows.add(index, row, totals, space, 0.0);
+                });
+            } else {
+                let fresh = self.fresh_counts(counts, &old_alpha, fresh, step);
+                self.rule.absorb(counts, step, &fresh, self.seed);
+            }
+        };
+        rayon::join(move_counts, || alpha.absorb(&self.alpha, self.alpha_floor, step, &theta));
+    }
+
+    fn remember(&self, state: &mut LdaState, step: &Step) {
+        let map = self.probabilities(state, step);
+        state.counts.remember(&map);
+        state.alpha_sum.iter_mut().zip(&state.alpha.alpha).for_each(|(sum, alpha)| *sum += alpha);
+    }
+}
+
+impl Batch for Minibatch {
+    fn len(&self) -> usize {
+        Minibatch::len(self)
+    }
+
+    fn key(&self, index: usize) -> [u64; 2] {
+        [self.pass(), self.first() + index as u64]
+    }
+
+    fn cost(&self, index: usize) -> u64 {
+        self.tokens_of(index)
+    }
+}
