@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: help setup test check format lint unit examples python python-peers slow fuzz bench bench-peers bench-python check-all clean
+.PHONY: help setup test check format lint unit examples python python-peers web slow fuzz bench bench-peers bench-python check-all clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -15,7 +15,7 @@ setup: ## a C compiler for the compression libraries, and the Rust tools
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy
 
-test: setup format lint unit examples python ## everything that must pass on every change
+test: setup format lint unit examples python web ## everything that must pass on every change
 
 # Clippy, tests, examples, the program and the Python package share one optimised build, in target/ci.
 PROFILE = --profile ci --locked
@@ -59,6 +59,24 @@ python: $(VENV_READY) ## the Python package: style, types and tests, in a virtua
 	$(VENV)/bin/mypy
 	$(CARGO) build $(PROFILE) --package gibbstream-cli
 	GIBBSTREAM_PROGRAM=target/ci/gibbstream $(VENV)/bin/python -m pytest --quiet
+
+# The page: the committed web/dist/page.html must be what the sources give. Without Node or Chromium parts are left out, loudly.
+web: ## the page: types, style, tests, the same bytes as committed, and tests in Chromium
+	@if ! command -v npm >/dev/null; then \
+	  echo "SKIPPED: Node is missing, so the page is NOT checked (needs Node 20.19 or newer)" >&2; \
+	else \
+	  set -e; \
+	  test -x /usr/bin/chromium || { apt-get update -qq && apt-get install --yes -qq chromium; } >/dev/null 2>&1 || \
+	    echo "SKIPPED: no Chromium and it cannot be installed, so the page is NOT tested in a browser" >&2; \
+	  $(CARGO) build $(PROFILE) --package gibbstream-cli; \
+	  cd web; npm ci --silent --no-audit --no-fund; \
+	  npm run --silent types:check; npm run --silent check; npm run --silent lint; \
+	  cp dist/page.html dist/committed.html; npm run --silent build; \
+	  cmp dist/committed.html dist/page.html || \
+	    { echo "web/dist/page.html is not what the sources give: run npm run build in web/ and commit it" >&2; exit 1; }; \
+	  rm dist/committed.html; npm run --silent unit; \
+	  GIBBSTREAM_PROGRAM=target/ci/gibbstream npm run --silent e2e; \
+	fi
 
 python-peers: $(VENV_READY) ## the Python package beside gensim and pyright, which take long to install
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check gensim pyright

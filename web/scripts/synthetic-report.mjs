@@ -194,6 +194,7 @@ export function syntheticReport({ topics = 10, vocabulary = 1200, documents = 40
   return {
     schema: "gibbstream/report/1",
     title: "A made-up corpus",
+    lambda: 0.6,
     generator: "gibbstream 0.2.0",
     model,
     topics: topicRows,

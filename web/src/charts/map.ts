@@ -1,5 +1,5 @@
 // The map: circles by share, names where there is room.
-import { type Attributes, circle, fit, type Mark, rect, type Scene, text, textWidth } from "./scene.ts";
+import { type Attributes, circle, fit, type Mark, path, r, rect, type Scene, text, textWidth } from "./scene.ts";
 
 export interface Place {
   topic: number;
@@ -128,10 +128,29 @@ const covers = (box: Box, all: Spot[], own: Spot) =>
       }),
   );
 
+/** From so many circles on, those that are not chosen are one shape: quick to draw, and clicks go by place anyway. */
+const CROWD = 300;
+
+/** The circle under a point: the smallest, or the nearest within a few pixels. */
+export function spotAt(all: Spot[], x: number, y: number): Spot | null {
+  const gap = (spot: Spot) => Math.hypot(spot.cx - x, spot.cy - y) - spot.radius;
+  const inside = all.filter((spot) => gap(spot) <= 0).sort((a, b) => a.radius - b.radius)[0];
+  const near = all.reduce<Spot | null>((best, spot) => (!best || gap(spot) < gap(best) ? spot : best), null);
+  return inside ?? (near && gap(near) < 8 ? near : null);
+}
+
 export function topicMap(places: Place[], width: number, height: number): Scene {
   const all = spots(places, width, height);
   const marks: Mark[] = [rect(0, 0, width, height, "var(--wash)")];
-  for (const spot of [...all].sort((a, b) => b.radius - a.radius)) {
+  const crowd = all.length > CROWD ? all.filter((spot) => !spot.chosen) : [];
+  if (crowd.length) {
+    const ring = ({ cx, cy, radius }: Spot) =>
+      `M${r(cx - radius)} ${r(cy)}a${r(radius)} ${r(radius)} 0 1 0 ${r(2 * radius)} 0a${r(radius)} ${r(radius)} 0 1 0 ${r(-2 * radius)} 0`;
+    const looks = { fill: "var(--bar)", "fill-opacity": 0.5, stroke: "var(--ink-3)", "stroke-width": 0.6 };
+    marks.push(path(crowd.map(ring).join(""), looks));
+  }
+  const single = all.length > CROWD ? all.filter((spot) => spot.chosen) : [...all];
+  for (const spot of single.sort((a, b) => b.radius - a.radius)) {
     marks.push({
       ...circle(spot.cx, spot.cy, spot.radius, spot.colour, {
         "fill-opacity": spot.chosen ? 0.9 : 0.65,

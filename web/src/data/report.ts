@@ -129,7 +129,7 @@ export interface Evaluations {
   /** Mean of -log p(document). */
   score: number[];
   /** Standard error of the mean. */
-  standard_error: number[];
+  standard_error: (number | null)[];
   /** The unit, such as `nats per document`; lower is better. */
   unit: string;
 }
@@ -274,6 +274,8 @@ export interface Report {
   try_table?: TryTable | null;
   /** The words that some view shows, most frequent first. */
   words: Words;
+  /** Where the slider of relevance stands at first. */
+  lambda: number;
 }
 
 /** How the model was learnt. */

@@ -18,8 +18,8 @@ export interface Address {
   view: View;
   /** Chosen topics; the first is the one that single-topic views show. */
   topics: number[];
-  /** Relevance: 1 ranks words by their weight in the topic, 0 by how special they are to it. */
-  lambda: number;
+  /** Relevance: 1 ranks words by their weight in the topic, 0 by how special they are to it; null as the report says. */
+  lambda: number | null;
   /** Column of the topic list, with "-" in front for descending order. */
   sort: string;
   /** Filter of the topic list. */
@@ -43,7 +43,7 @@ export interface Address {
 export const START: Address = {
   view: "topics",
   topics: [],
-  lambda: 0.6,
+  lambda: null,
   sort: "-share",
   find: "",
   showHidden: false,
@@ -79,7 +79,7 @@ export function parse(hash: string): Address {
   return {
     view: VIEWS.find((view) => view === path) ?? START.view,
     topics: integers(fields.get("topics")).slice(0, MOST_CHOSEN),
-    lambda: number(fields.get("lambda"), 0, 1) ?? START.lambda,
+    lambda: number(fields.get("lambda"), 0, 1),
     sort: /^-?[a-z]+$/.test(fields.get("sort") ?? "") ? fields.get("sort")! : START.sort,
     find: fields.get("find") ?? "",
     showHidden: fields.get("hidden") === "shown",
@@ -102,7 +102,7 @@ export function format(address: Address): string {
     if (value !== start) fields.set(name, value);
   };
   put("topics", address.topics.join(","), "");
-  put("lambda", String(address.lambda), String(START.lambda));
+  put("lambda", address.lambda === null ? "" : String(address.lambda), "");
   put("sort", address.sort, START.sort);
   put("find", address.find, "");
   put("hidden", address.showHidden ? "shown" : "", "");

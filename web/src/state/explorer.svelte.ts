@@ -36,16 +36,23 @@ export class Explorer {
   #history: History<Edits> = $state.raw(new History<Edits>({}));
 
   display: Display = $derived(display(this.report, this.#history.now));
+  // Single parts of the address: what depends on one of them rests while the others change.
+  lambda = $derived(this.address.lambda ?? this.report.lambda);
+  sort = $derived(this.address.sort);
+  find = $derived(this.address.find);
+  #topics = $derived(this.address.topics.join());
+
   /** Chosen topics as they are shown; those that do not exist are left out. */
-  chosen: number[] = $derived([
-    ...new Set(this.address.topics.filter((id) => id < this.report.topics.length).map((id) => this.display.root[id]!)),
-  ]);
+  chosen: number[] = $derived.by(() => {
+    const ids = this.#topics ? this.#topics.split(",").map(Number) : [];
+    return [...new Set(ids.filter((id) => id < this.report.topics.length).map((id) => this.display.root[id]!))];
+  });
   palette: Palette = $derived(palette(this.chosen));
   /** Not hidden, in the order of the list. */
   visible: DisplayTopic[] = $derived(
     sortTopics(
       this.display.topics.filter((topic) => !topic.hidden),
-      this.address.sort,
+      this.sort,
     ),
   );
   /** The topic that single-topic views show: the first chosen, or the first of the list. */

@@ -16,6 +16,7 @@ export function tinyReport(): Report {
   return {
     schema: "gibbstream/report/1",
     title: "tiny",
+    lambda: 0.6,
     generator: "test",
     model: {
       kind: "lda",
