@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: help setup test check format lint unit examples python python-peers web slow fuzz bench bench-peers bench-python check-all clean
+.PHONY: help setup test check format lint unit examples python clusters clusters-all python-peers web slow fuzz bench bench-peers bench-python check-all clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -78,6 +78,23 @@ web: ## the page: types, style, tests, the same bytes as committed, and tests in
 	  GIBBSTREAM_PROGRAM=target/ci/gibbstream npm run --silent e2e; \
 	fi
 
+# Ray and Spark weigh 700 MB, so they have an environment of their own.
+CLUSTERS_VENV = .venv-clusters
+CLUSTERS_READY = $(CLUSTERS_VENV)/ready
+
+$(CLUSTERS_READY): $(PYTHON_SOURCES)
+	@command -v java >/dev/null || { apt-get update && apt-get install --yes openjdk-17-jre-headless; }
+	test -x $(CLUSTERS_VENV)/bin/python || $(PYTHON) -m venv $(CLUSTERS_VENV)
+	MATURIN_PEP517_ARGS='--profile ci' $(CLUSTERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  '.[ray,spark]' 'pytest>=8'
+	touch $@
+
+clusters: $(CLUSTERS_READY) ## the same bits on Ray and Spark, the quick part
+	$(CLUSTERS_VENV)/bin/python -m pytest --quiet python/tests/clusters
+
+clusters-all: $(CLUSTERS_READY) ## all numbers of workers, all kills, all models: half an hour
+	GIBBSTREAM_CLUSTERS=all $(CLUSTERS_VENV)/bin/python -m pytest --quiet python/tests/clusters
+
 python-peers: $(VENV_READY) ## the Python package beside gensim and pyright, which take long to install
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check gensim pyright
 	$(VENV)/bin/python -m pytest --quiet python/tests/test_evaluation.py
@@ -113,4 +130,4 @@ check-all: ## licences and advisories of all dependencies (compiles cargo-deny f
 
 clean: ## removes everything that was built
 	$(CARGO) clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(CLUSTERS_VENV)

@@ -15,6 +15,7 @@ from gibbstream.evaluation import Comparison, coherence, compare, evaluate, to_p
 from gibbstream.hdp import HDP
 from gibbstream.lda import LDA
 from gibbstream.rows import ICA, BernoulliMixture, GaussianMixture, MultinomialMixture, PoissonMixture
+from gibbstream.runner import LocalRunner
 from gibbstream.text import TextCorpus
 from gibbstream.watch import MinibatchRecord
 
@@ -33,6 +34,7 @@ __all__ = [
     "BernoulliMixture",
     "Comparison",
     "GaussianMixture",
+    "LocalRunner",
     "MinibatchRecord",
     "MultinomialMixture",
     "NotLearntError",

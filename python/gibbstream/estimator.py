@@ -52,7 +52,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLea
         array of shape (documents, topics)
             Each row sums to 1.
         """
-        rows = self._held_out(X)
+        return self._mixtures(self._held_out(X))
+
+    def _mixtures(self, rows: Source) -> NDArray[np.float64]:
         return self._model.transform(rows, self.transform_sweeps, _SEED_OF_INFERENCE, self._threads())
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
@@ -115,7 +117,12 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLea
         -------
         array of shape (documents,)
         """
-        return self._model.log_likelihood(self._held_out(X), self._scoring(estimator, particles))
+        return self._log_likelihood(self._held_out(X), estimator, particles)
+
+    def _log_likelihood(
+        self, rows: Source, estimator: str = "smc", particles: int | None = None
+    ) -> NDArray[np.float64]:
+        return self._model.log_likelihood(rows, self._scoring(estimator, particles))
 
     def _per_token(self, rows: Source) -> float:
         from gibbstream.evaluation import scores

@@ -16,13 +16,17 @@ from sklearn.utils.validation import validate_data
 
 from gibbstream._core import Corpus, Model, knobs_of, usual_passes
 from gibbstream.matrix import row_count, source
+from gibbstream.runner import LocalRunner
+from gibbstream.runner import fit as fit_with
+from gibbstream.sources import paths_of
 from gibbstream.text import TextCorpus
 from gibbstream.watch import Callback, MinibatchRecord, Watch, settled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from gibbstream._core import Source
+    from gibbstream._core import Files, Source
+    from gibbstream.runner import Runner
 
 
 def described(name: str, kind: str, text: str, default: str | None, *, required: bool) -> str:
@@ -70,16 +74,19 @@ class Learner(BaseEstimator):
                 texts = (described(*table[name], required=parameters[name].default is not None) for name in cls._knobs)
                 cls.__doc__ = cls.__doc__.replace("    {knobs}\n", "".join(texts))
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, runner: Runner | None = None) -> Self:
         """Learn from all documents, from the beginning.
 
         Parameters
         ----------
-        X : sparse matrix, array, TextCorpus, or iterator of these
+        X : sparse matrix, array, TextCorpus, iterator of these, path or pattern
             Counts, one row per document. From an iterator, minibatches are cut across the chunks that it gives, and one
-            pass is made.
+            pass is made. A path or a pattern such as ``"corpus/*.jsonl.zst"`` names files in any format of the program.
         y : None
             Ignored.
+        runner : Runner, optional
+            Where E-steps are computed, such as ``gibbstream.ray.Runner(workers=8)``; in this process if it is left out.
+            For the same documents in the same order the model has the same bits. Engines take data of their own, too.
 
         Returns
         -------
@@ -89,6 +96,9 @@ class Learner(BaseEstimator):
         raised.
         """
         del y
+        if runner is not None or paths_of(X) is not None:
+            fit_with(self, X, runner or LocalRunner(threads=self._threads()))
+            return self
         self._forget()
         try:
             passes = self._passes(stream=isinstance(X, Iterator))
@@ -157,8 +167,20 @@ class Learner(BaseEstimator):
 
     def _create(self, rows: Source, names: Sequence[str] | None, corpus: Corpus | None, documents: int | None) -> None:
         width = rows.width if isinstance(rows, Corpus) else rows[-1]
+        self._create_for(int(width), documents, names=names, corpus=corpus)
+
+    def _create_for(
+        self,
+        width: int,
+        documents: int | None,
+        *,
+        names: Sequence[str] | None = None,
+        corpus: Corpus | None = None,
+        files: Files | None = None,
+    ) -> None:
         self.seed_ = self._draw_seed()
-        self._model = Model(self._parameters(), int(width), self._threads(), documents, names, corpus)
+        self.n_features_in_ = width
+        self._model = Model(self._parameters(), width, self._threads(), documents, names, corpus, files)
 
     def _learn(self, rows: Source, count: int, passes: int) -> None:
         """All minibatches of some passes; the last one of a pass may be short."""

@@ -43,13 +43,15 @@ class RowEstimator(FiledLearner):
         -------
         array of shape (rows,)
         """
+        return self._log_likelihood(self._held_out(X))
+
+    def _log_likelihood(self, rows: Source) -> NDArray[np.float64]:
         scoring = {
             "estimator": "smc",
             "particles": self.particles,
             "seed": _SEED_OF_INFERENCE,
             "threads": self._threads(),
         }
-        rows = self._held_out(X)
         return self._model.log_likelihood(rows, scoring)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -93,7 +95,11 @@ class RowEstimator(FiledLearner):
         return self._learnt(lambda model: model.arrays()[name])
 
     def _latent(self, X: Any, sweeps: int) -> NDArray[np.float64]:
-        rows = self._held_out(X)
+        return self._mixtures(self._held_out(X), sweeps)
+
+    def _mixtures(self, rows: Source, sweeps: int | None = None) -> NDArray[np.float64]:
+        # Sweeps are for models that sample.
+        sweeps = getattr(self, "transform_sweeps", 2) if sweeps is None else sweeps
         return self._model.transform(rows, sweeps, _SEED_OF_INFERENCE, self._threads())
 
     def _learnt(self, read: Callable[[Model], _T]) -> _T:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,12 +69,8 @@ class TextCorpus:
         max_df: float = 1.0,
         vocabulary: Sequence[str] | None = None,
     ) -> None:
-        cutting = {
-            "lowercase": lowercase,
-            "min_length": min_length,
-            "ngrams": ngrams,
-            "stop_words": stop_words if isinstance(stop_words, str) else list(stop_words),
-        }
+        options = {"lowercase": lowercase, "min_length": min_length, "ngrams": ngrams, "stop_words": stop_words}
+        cutting = cutting_of(options)
         words = None if vocabulary is None else list(vocabulary)
         self._corpus = Corpus.build(readable(texts), cutting, max_vocab, min_df, max_df, words)
 
@@ -137,6 +133,14 @@ class TextCorpus:
     def __repr__(self) -> str:
         documents, words = self.shape
         return f"TextCorpus({documents:,} documents, {words:,} words, {self.n_tokens:,} tokens)"
+
+
+def cutting_of(options: Mapping[str, Any]) -> dict[str, object]:
+    """How text is cut into words, as the compiled part reads it; what is not given is the default."""
+    known: dict[str, Any] = {"lowercase": True, "min_length": 2, "ngrams": 1, "stop_words": "en"}
+    cutting = known | {name: value for name, value in options.items() if name in known}
+    words = cutting["stop_words"]
+    return cutting | {"stop_words": words if isinstance(words, str) else list(words)}
 
 
 def readable(texts: Any) -> Any:

@@ -1,12 +1,14 @@
 //! Documents in memory, made from texts by the tokenizer and the vocabulary of the program.
 
 use crate::error::{OrException, released};
+use crate::model::Model;
 use crate::written::{Texts, Written};
 use gibbstream::corpus::{
     Document, StopWords, Tokenizer, Vocabulary, VocabularyCounter, VocabularyLimits, count_words,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// Documents whose words are numbered.
 #[pyclass(frozen, module = "gibbstream._core")]
@@ -181,6 +183,17 @@ fn count(
     limits: &VocabularyLimits,
 ) -> PyResult<Vocabulary> {
     let mut counter = VocabularyCounter::default();
+    count_into(py, texts, tokenizer, allowed, &mut counter)?;
+    counter.finish(limits).or_exception()
+}
+
+fn count_into(
+    py: Python<'_>,
+    texts: &Texts<'_>,
+    tokenizer: &Tokenizer,
+    allowed: Option<&Vocabulary>,
+    counter: &mut VocabularyCounter,
+) -> PyResult<()> {
     let mut ids = Vec::new();
     texts.each(py, |first, documents| {
         for (row, document) in (first..).zip(documents) {
@@ -193,8 +206,49 @@ fn count(
             counter.count(&Document::from_tokens(&ids));
         }
         Ok(())
+    })
+}
+
+/// Texts with the words of a model, cut as those that it was learnt from.
+#[pyfunction]
+pub fn encode(py: Python<'_>, model: &Model, texts: &Bound<'_, PyAny>) -> PyResult<Corpus> {
+    let (vocabulary, tokenizer) = model.with(py, |state| {
+        Ok((state.run.features().vocabulary(), tokenizer_or_plain(state.run.tokenizer())))
     })?;
-    counter.finish(limits).or_exception()
+    number(py, &Texts::new(texts)?, tokenizer, vocabulary)
+}
+
+/// Finds the words of texts that come in parts.
+#[pyclass(frozen, module = "gibbstream._core")]
+pub struct WordCounter {
+    tokenizer: Tokenizer,
+    counter: Mutex<VocabularyCounter>,
+}
+
+#[pymethods]
+impl WordCounter {
+    #[new]
+    fn create(cutting: Cutting) -> PyResult<Self> {
+        Ok(Self { tokenizer: cutting.tokenizer().or_exception()?, counter: Mutex::default() })
+    }
+
+    fn add(&self, py: Python<'_>, texts: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut counter = self.counter.lock().unwrap_or_else(PoisonError::into_inner);
+        count_into(py, &Texts::new(texts)?, &self.tokenizer, None, &mut counter)
+    }
+
+    /// The words within the limits; it begins anew.
+    fn finish(
+        &self,
+        max_words: Option<usize>,
+        min_documents: u64,
+        max_document_share: f64,
+    ) -> PyResult<Vec<String>> {
+        let limits = VocabularyLimits { max_words, min_documents, max_document_share };
+        limits.check().or_exception()?;
+        let counter = std::mem::take(&mut *self.counter.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(counter.finish(&limits).or_exception()?.words().map(str::to_owned).collect())
+    }
 }
 
 /// The documents with their words numbered.

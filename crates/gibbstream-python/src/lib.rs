@@ -28,6 +28,14 @@ mod inference;
 
 mod comparison;
 
+mod blocks;
+
+mod files;
+
+mod driver;
+
+mod checkpoints;
+
 use pyo3::prelude::pymodule;
 
 #[pymodule(name = "_core", gil_used = false)]
@@ -35,9 +43,17 @@ mod core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use super::blocks::{Worker, pack, self_test};
+    #[pymodule_export]
+    use super::checkpoints::{CheckpointFolder, checkpoint_is_due, detach_checkpoints, save_checkpoint};
+    #[pymodule_export]
     use super::comparison::{align, coherence, coherence_of_texts, score_difference};
     #[pymodule_export]
-    use super::corpus::Corpus;
+    use super::corpus::{Corpus, WordCounter, encode};
+    #[pymodule_export]
+    use super::driver::{Driver, Gathering, Minibatch};
+    #[pymodule_export]
+    use super::files::{Files, Packs};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

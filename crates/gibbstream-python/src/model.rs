@@ -2,6 +2,7 @@
 
 use crate::corpus::{Corpus, tokenizer_or_plain};
 use crate::error::{OrException, released};
+use crate::files::Files;
 use crate::inference;
 use crate::records::Record;
 use crate::rows::Source;
@@ -43,7 +44,7 @@ struct Pool {
 }
 
 impl Model {
-    fn new(state: State) -> Self {
+    pub fn new(state: State) -> Self {
         Self { state: Mutex::new(state), pool: Mutex::default(), components: Mutex::default() }
     }
 
@@ -52,7 +53,7 @@ impl Model {
     }
 
     /// Runs `work` on the state, with the interpreter released: another thread may be learning.
-    fn with<T: Send>(
+    pub fn with<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut State) -> PyResult<T> + Send,
@@ -88,7 +89,7 @@ impl Model {
 impl Model {
     /// A model that has learnt nothing. Words are those of the corpus, or given, or else numbered from 0.
     #[new]
-    #[pyo3(signature = (parameters, width, threads, documents=None, words=None, corpus=None))]
+    #[pyo3(signature = (parameters, width, threads, documents=None, words=None, corpus=None, files=None))]
     fn create(
         parameters: &Bound<'_, PyDict>,
         width: usize,
@@ -96,15 +97,19 @@ impl Model {
         documents: Option<u64>,
         words: Option<Vec<String>>,
         corpus: Option<&Bound<'_, Corpus>>,
+        files: Option<&Bound<'_, Files>>,
     ) -> PyResult<Self> {
         let settings = settings(parameters, width, documents)?;
         let words = words.unwrap_or_else(|| (0..width).map(|word| word.to_string()).collect());
-        let features = match corpus {
-            Some(corpus) => Features::Words(corpus.get().vocabulary.clone()),
-            None if settings.model.has_topics() => Features::Words(Vocabulary::new(words).or_exception()?),
-            None => Features::Columns(words),
+        let features = match (corpus, files) {
+            (Some(corpus), _) => Features::Words(corpus.get().vocabulary.clone()),
+            (_, Some(files)) => files.get().features.clone(),
+            _ if settings.model.has_topics() => Features::Words(Vocabulary::new(words).or_exception()?),
+            _ => Features::Columns(words),
         };
-        let tokenizer = corpus.and_then(|corpus| corpus.get().tokenizer.clone());
+        let tokenizer = corpus
+            .and_then(|corpus| corpus.get().tokenizer.clone())
+            .or_else(|| files.and_then(|files| files.get().tokenizer.clone()));
         let run = TrainingRun::new(settings, features, tokenizer, threads).or_exception()?;
         Ok(Self::new(State::new(run)))
     }

@@ -5,7 +5,7 @@ use crate::records::Records;
 use crate::rows::Rows;
 use crate::signals::Signals;
 use gibbstream::Error;
-use gibbstream::file::{HistoryEntry, Model};
+use gibbstream::file::{HistoryEntry, Model, RunState};
 use gibbstream::learn::{Parameters, TrainingRun};
 use gibbstream::model::topics::hdp::sticks::Sticks;
 use pyo3::PyResult;
@@ -50,6 +50,21 @@ impl State {
             return Ok(());
         }
         self.configure(self.run.trainer().settings().clone(), self.run.threads())
+    }
+
+    /// Lets the run learn, with the records that look on.
+    pub fn learn_by<T>(
+        &mut self,
+        work: impl FnOnce(&mut TrainingRun, &mut Records) -> gibbstream::Result<T>,
+    ) -> gibbstream::Result<T> {
+        self.alive()?;
+        self.parameters = None;
+        work(&mut self.run, &mut self.records)
+    }
+
+    /// The same from where a checkpoint stopped.
+    pub fn resume_at(&mut self, state: &RunState) -> gibbstream::Result<()> {
+        self.run.go_to(state)
     }
 
     pub fn parameters(&mut self) -> gibbstream::Result<Arc<Parameters>> {

@@ -13,7 +13,7 @@ pub struct CheckpointArgs {
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,
     /// Time (60s) or minibatches (1000b) between checkpoints [default: 60s]
-    #[arg(long, value_name = "EVERY", value_parser = parse_every)]
+    #[arg(long, value_name = "EVERY")]
     checkpoint_every: Option<CheckpointEvery>,
     /// Go on from the newest checkpoint; without one, start afresh
     #[arg(long)]
@@ -29,24 +29,5 @@ impl CheckpointArgs {
             return Err(Error::setting(*flag, "there is no folder for checkpoints", advice));
         }
         Ok(self.checkpoint_every.unwrap_or(CheckpointEvery::Time(Duration::from_secs(60))))
-    }
-}
-
-fn parse_every(text: &str) -> Result<CheckpointEvery, String> {
-    let split = text.len() - text.chars().last().map_or(0, char::len_utf8);
-    let (number, unit) = text.split_at(split);
-    let advice = "use seconds such as 60s, or minibatches such as 1000b";
-    match unit {
-        "s" => number
-            .parse()
-            .ok()
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-            .map(CheckpointEvery::Time)
-            .ok_or_else(|| advice.into()),
-        "b" => match number.parse() {
-            Ok(minibatches) if minibatches > 0 => Ok(CheckpointEvery::Minibatches(minibatches)),
-            _ => Err(advice.into()),
-        },
-        _ => Err(advice.into()),
     }
 }

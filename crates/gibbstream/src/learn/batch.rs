@@ -23,6 +23,11 @@ impl Observation {
             Self::Row(row) => row.id.as_deref(),
         }
     }
+
+    /// Tokens that the vocabulary does not know; rows of numbers have none.
+    pub fn unknown_tokens(&self) -> u64 {
+        if let Self::Document(document) = self { document.out_of_vocabulary } else { 0 }
+    }
 }
 
 impl From<Document> for Observation {

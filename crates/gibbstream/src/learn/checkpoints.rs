@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::file::{CheckpointFolder, Model, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 /// When the next checkpoint is due.
@@ -14,6 +15,29 @@ pub enum CheckpointEvery {
     Time(Duration),
     /// After so many minibatches.
     Minibatches(u64),
+}
+
+impl FromStr for CheckpointEvery {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let split = text.len() - text.chars().last().map_or(0, char::len_utf8);
+        let (number, unit) = text.split_at(split);
+        let advice = "use seconds such as 60s, or minibatches such as 1000b";
+        match unit {
+            "s" => number
+                .parse()
+                .ok()
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                .map(Self::Time)
+                .ok_or_else(|| advice.into()),
+            "b" => match number.parse() {
+                Ok(minibatches) if minibatches > 0 => Ok(Self::Minibatches(minibatches)),
+                _ => Err(advice.into()),
+            },
+            _ => Err(advice.into()),
+        }
+    }
 }
 
 /// The checkpoints of a run.

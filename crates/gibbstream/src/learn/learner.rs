@@ -17,7 +17,7 @@ use std::any::Any;
 use std::borrow::Cow;
 
 /// What a model supplies beside learning, so that it can be saved, asked, and used by runs and commands.
-pub trait LearnerModel: LatentModel<Batch: Clone, State: 'static> + Clone + 'static {
+pub trait LearnerModel: LatentModel<Batch: Clone, State: 'static, Statistics: 'static> + Clone + 'static {
     /// What its scores stand beside.
     type Baseline: Baseline<Self>;
 
@@ -104,9 +104,20 @@ pub trait Learner: Send {
     /// computes them as well as this one.
     fn e_step_bytes(&self, view: &[u8], block: &AnyBatch<'_>) -> Result<Vec<u8>>;
 
-    /// Learns from the statistics of all blocks of a minibatch, in any order: with the two calls before it, the same
-    /// as [`Self::partial_fit`], to the last bit.
-    fn absorb_bytes(&mut self, blocks: &[Vec<u8>]) -> Result<Step>;
+    /// A place where the statistics of the blocks of a minibatch are merged as they come.
+    fn gather(&self) -> Box<dyn Gathered>;
+
+    /// Learns from the statistics of all blocks of a minibatch. If the view that they were computed with is not the one
+    /// of this moment, because something was learnt since, it must be given.
+    fn absorb(&mut self, blocks: Box<dyn Gathered>, stale_view: Option<&[u8]>) -> Result<Step>;
+
+    /// Learns from the statistics of all blocks of a minibatch, in any order: with [`Self::view_bytes`] and
+    /// [`Self::e_step_bytes`], the same as [`Self::partial_fit`], to the last bit.
+    fn absorb_bytes(&mut self, blocks: &[Vec<u8>]) -> Result<Step> {
+        let mut gathered = self.gather();
+        blocks.iter().try_for_each(|block| gathered.merge(block))?;
+        self.absorb(gathered, None)
+    }
 
     /// Updates made and observations seen.
     fn clock(&self) -> Step;
@@ -140,6 +151,18 @@ pub trait Learner: Send {
 
     /// Runs `work` once on every thread that learns: this is how processor time can be measured.
     fn on_every_thread(&self, work: &(dyn Fn() + Sync));
+}
+
+/// Statistics of blocks of one minibatch, merged as they come, in any order.
+pub trait Gathered: Any + Send {
+    /// Adds those of one more block. Refuses what belongs to another view; then nothing has changed.
+    fn merge(&mut self, block: &[u8]) -> Result<()>;
+
+    /// Number of observations so far.
+    fn weight(&self) -> u64;
+
+    /// All of them as the bytes of one block.
+    fn to_bytes(&self) -> Vec<u8>;
 }
 
 /// What was learnt, at rest: it can be written, hashed and asked, and a learner can go on from it.
@@ -267,6 +290,31 @@ impl<M: LearnerModel> Fitted for FittedModel<M> {
     }
 }
 
+/// Statistics of blocks, with what the baseline wants to know.
+struct GatheredBlocks<M: LearnerModel> {
+    statistics: M::Statistics,
+    sums: Sums,
+}
+
+impl<M: LearnerModel> Gathered for GatheredBlocks<M> {
+    fn merge(&mut self, block: &[u8]) -> Result<()> {
+        let (statistics, sums): (M::Statistics, Sums) = from_bytes(block)?;
+        let mut merged = self.sums.clone();
+        merged.merge(&sums)?;
+        self.statistics.merge(&statistics)?;
+        self.sums = merged;
+        Ok(())
+    }
+
+    fn weight(&self) -> u64 {
+        self.statistics.weight()
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        to_bytes(&(&self.statistics, &self.sums))
+    }
+}
+
 /// The driver as a learner.
 pub struct OnlineLearner<M: LearnerModel, L: LocalInference<M>> {
     online: Online<M, L>,
@@ -316,12 +364,19 @@ impl<M: LearnerModel, L: LocalInference<M>> Learner for OnlineLearner<M, L> {
         Ok(to_bytes(&(statistics, self.baseline.sums(&center, &block))))
     }
 
-    fn absorb_bytes(&mut self, blocks: &[Vec<u8>]) -> Result<Step> {
-        let (mut statistics, mut sums) = (M::Statistics::default(), Sums::default());
-        for bytes in blocks {
-            let block: (M::Statistics, Sums) = from_bytes(bytes)?;
-            statistics.merge(&block.0)?;
-            sums.merge(&block.1)?;
+    fn gather(&self) -> Box<dyn Gathered> {
+        Box::new(GatheredBlocks::<M> { statistics: M::Statistics::default(), sums: Sums::default() })
+    }
+
+    fn absorb(&mut self, blocks: Box<dyn Gathered>, stale_view: Option<&[u8]>) -> Result<Step> {
+        let blocks: Box<dyn Any> = blocks;
+        let GatheredBlocks { mut statistics, sums } =
+            *blocks.downcast::<GatheredBlocks<M>>().map_err(|_| {
+                Error::setting("statistics", "they are of another kind of model", "gather those of this one")
+            })?;
+        if let Some(view) = stale_view {
+            let (view, _): (M::View, Vec<f64>) = from_bytes(view)?;
+            self.online.install(|| self.online.model().complete(&mut statistics, &view));
         }
         let step = self.online.absorb(&statistics)?;
         self.baseline.absorb(&statistics, &sums);

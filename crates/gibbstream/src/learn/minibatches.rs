@@ -130,7 +130,7 @@ impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Minibatches<F> {
     }
 
     fn cut(&mut self, some: Vec<Observation>) -> Result<CutMinibatch> {
-        let (count, unknown_tokens) = (some.len() as u64, some.iter().map(unknown_tokens).sum());
+        let (count, unknown_tokens) = (some.len() as u64, some.iter().map(Observation::unknown_tokens).sum());
         let batch = AnyBatch::new(some, self.position.next(), self.position.pass)?;
         self.cutting.seen += count;
         self.position.documents += count;
@@ -179,10 +179,6 @@ impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Minibatches<F> {
         let other = exchange(own);
         Ok((result?, other))
     }
-}
-
-fn unknown_tokens(observation: &Observation) -> u64 {
-    if let Observation::Document(document) = observation { document.out_of_vocabulary } else { 0 }
 }
 
 impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Iterator for Minibatches<F> {

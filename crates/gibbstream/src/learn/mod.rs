@@ -38,6 +38,10 @@ mod learner;
 
 mod build;
 
+mod blocks;
+
+mod self_test;
+
 // A run.
 mod cost;
 
@@ -57,10 +61,11 @@ mod training_run;
 
 pub use arrays::{Array, Scalar, Stored, Values};
 pub use batch::{AnyBatch, Observation};
+pub use blocks::{BlockWorker, block, pack, unpack};
 pub use checkpoints::{CheckpointEvery, Checkpoints};
 pub use cost::Cost;
 pub use held_out::{Evaluated, HeldOut};
-pub use learner::{Baseline, Fitted, FittedModel, Learner, LearnerModel, OnlineLearner};
+pub use learner::{Baseline, Fitted, FittedModel, Gathered, Learner, LearnerModel, OnlineLearner};
 pub use minibatches::{
     CutMinibatch, Cutting, Minibatches, ObservationStream, Part, SharedVocabulary, StreamPosition,
     observations,
@@ -69,5 +74,6 @@ pub use observer::{Event, Observer};
 pub use parameters::{AnyScore, Diagnostics, Parameters, Predictor, RowParameters, TopicParameters};
 pub use read_ahead::ReadAhead;
 pub use settings::{MAX_COMPONENTS, ModelKind, Settings};
+pub use self_test::self_test;
 pub use snapshot::{Snapshot, SnapshotReader};
 pub use training_run::{Ended, FitOptions, TrainingRun};

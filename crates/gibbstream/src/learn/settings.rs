@@ -189,6 +189,11 @@ impl Settings {
         Self { batch: BatchSize::of(size), ..self }
     }
 
+    /// Documents or rows in the next minibatch, after `seen` of them.
+    pub fn minibatch_after(&self, seen: u64) -> usize {
+        if self.method.whole_corpus { usize::MAX } else { self.batch.after(seen) }
+    }
+
     /// The same with another seed.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {

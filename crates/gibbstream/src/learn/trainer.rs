@@ -1,7 +1,7 @@
 //! A learner with its settings, and what can be asked of it while it learns.
 
 use crate::error::{Error, Result};
-use crate::learn::{AnyBatch, Diagnostics, Fitted, Learner, Parameters, Settings};
+use crate::learn::{AnyBatch, Diagnostics, Fitted, Gathered, Learner, Parameters, Settings};
 use crate::model::topics::hdp::topics_used;
 use crate::model::topics::lda::{LdaState, LogTopics, Topics};
 use crate::model::topics::hdp::sticks::Sticks;
@@ -40,6 +40,23 @@ impl Trainer {
     /// Learns from one minibatch. An error leaves everything as it was.
     pub fn partial_fit<'a>(&mut self, batch: impl Into<AnyBatch<'a>>) -> Result<Step> {
         self.learner.partial_fit(&batch.into())
+    }
+
+    /// The parameters for a minibatch, as bytes: what other processes need for its E-step. The first minibatch makes the
+    /// random start.
+    pub fn view_bytes(&mut self, batch: &AnyBatch<'_>) -> Result<Vec<u8>> {
+        self.learner.begin(batch)?;
+        self.learner.view_bytes(batch)
+    }
+
+    /// A place where the statistics of the blocks of a minibatch are merged as they come.
+    pub fn gather(&self) -> Box<dyn Gathered> {
+        self.learner.gather()
+    }
+
+    /// Learns from the statistics of all blocks of a minibatch, see [`Learner::absorb`].
+    pub fn absorb(&mut self, blocks: Box<dyn Gathered>, stale_view: Option<&[u8]>) -> Result<Step> {
+        self.learner.absorb(blocks, stale_view)
     }
 
     /// Makes room for words that were not known before. They begin without counts, so in every topic they have the

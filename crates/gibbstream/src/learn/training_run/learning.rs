@@ -11,6 +11,7 @@ use crate::learn::minibatches::{
 use crate::learn::observer::{Event, Observer};
 use crate::learn::read_ahead::ReadAhead;
 use crate::learn::schedule::Step;
+use crate::learn::trainer::Trainer;
 use std::time::{Duration, Instant};
 
 /// Minibatches that are read in advance.
@@ -117,12 +118,7 @@ impl TrainingRun {
 
     /// Observations in the next minibatch.
     pub fn batch_size(&self) -> usize {
-        let settings = self.trainer.settings();
-        if settings.method.whole_corpus {
-            usize::MAX
-        } else {
-            settings.batch.after(self.trainer.clock().seen)
-        }
+        self.trainer.settings().minibatch_after(self.trainer.clock().seen)
     }
 
     /// A text as a document with the numbers of the run's words. New words enter an open vocabulary, so it must be pushed
@@ -134,6 +130,16 @@ impl TrainingRun {
 
     /// Learns from one minibatch and tells the observer.
     pub fn learn(&mut self, cut: &CutMinibatch, observer: &mut dyn Observer) -> Result<Step> {
+        self.learn_by(cut, observer, |trainer| trainer.partial_fit(&cut.batch))
+    }
+
+    /// The same, where `work` lets the trainer learn from the minibatch.
+    pub(super) fn learn_by(
+        &mut self,
+        cut: &CutMinibatch,
+        observer: &mut dyn Observer,
+        work: impl FnOnce(&mut Trainer) -> Result<Step>,
+    ) -> Result<Step> {
         if let Some(open) = self.features.open_mut() {
             if let Some(new_words) = &cut.new_words {
                 open.adopt(new_words);
@@ -141,7 +147,7 @@ impl TrainingRun {
             self.trainer.grow(open.len());
         }
         let before = self.cost.wall;
-        let step = self.cost.of(&mut self.trainer, |trainer| trainer.partial_fit(&cut.batch))?;
+        let step = self.cost.of(&mut self.trainer, work)?;
         if let (Some(open), AnyBatch::Documents(batch)) = (self.features.open_mut(), &cut.batch) {
             self.trainer.forget(&open.close(batch));
         }

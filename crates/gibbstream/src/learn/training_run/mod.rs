@@ -6,6 +6,8 @@
 //! or [`TrainingRun::close`]d; this is what a service or another language does. Either way every minibatch is learnt
 //! from in [`TrainingRun::learn`].
 
+mod elsewhere;
+
 mod learning;
 
 mod saving;
@@ -94,12 +96,18 @@ impl TrainingRun {
 
     /// The same from where a checkpoint stopped.
     pub fn at(mut self, state: &RunState) -> Result<Self> {
+        self.go_to(state)?;
+        Ok(self)
+    }
+
+    /// Goes to where a checkpoint stopped.
+    pub fn go_to(&mut self, state: &RunState) -> Result<()> {
         self.notes = Notes::read(&state.notes)?;
         self.cost = self.notes.cost();
         let before = self.history.split_last().map_or(&[][..], |(_, before)| before);
         let origin = before.iter().map(|entry| entry.documents).sum();
         self.position = StreamPosition { origin, pass: state.pass, documents: state.documents };
-        Ok(self)
+        Ok(())
     }
 
     /// The same with other names for its features, such as a vocabulary that may now grow.
@@ -110,9 +118,28 @@ impl TrainingRun {
 
     /// The same with checkpoints. Only what asks for the same `request` can be resumed from them.
     #[must_use]
-    pub fn with_checkpoints(self, checkpoints: Option<Checkpoints>, request: Value) -> Self {
-        let updates = self.trainer.clock().update;
-        Self { checkpoints: checkpoints.map(|checkpoints| checkpoints.after(updates)), request, ..self }
+    pub fn with_checkpoints(mut self, checkpoints: Option<Checkpoints>, request: Value) -> Self {
+        match checkpoints {
+            Some(checkpoints) => self.set_checkpoints(checkpoints, request),
+            None => self.request = request,
+        }
+        self
+    }
+
+    /// From now on there are checkpoints.
+    pub fn set_checkpoints(&mut self, checkpoints: Checkpoints, request: Value) {
+        self.checkpoints = Some(checkpoints.after(self.trainer.clock().update));
+        self.request = request;
+    }
+
+    /// From now on there are no checkpoints, and their folder is free for others.
+    pub fn drop_checkpoints(&mut self) {
+        self.checkpoints = None;
+    }
+
+    /// Changes what checkpoints say was asked for.
+    pub fn set_request(&mut self, request: Value) {
+        self.request = request;
     }
 
     /// Begins something new: numbers of observations go on from those seen before, and the pass begins anew. The

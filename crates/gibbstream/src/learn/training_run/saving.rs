@@ -23,10 +23,16 @@ impl TrainingRun {
         if every.is_some_and(|every| step.update.is_multiple_of(every)) {
             self.evaluate(observer)?;
         }
-        if self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.are_due(step.update)) {
+        if self.checkpoint_is_due() {
             self.save_checkpoint(observer)?;
         }
         Ok(())
+    }
+
+    /// Whether there are checkpoints, and it is time for one.
+    pub fn checkpoint_is_due(&self) -> bool {
+        let update = self.trainer.clock().update;
+        self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.are_due(update))
     }
 
     /// Scores what is held out; nothing if there is none, or before the first update.

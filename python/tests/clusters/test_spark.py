@@ -1,0 +1,332 @@
+"""Spark with separate executors on this machine: one hash for any number of workers, whatever is killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from pyspark.ml import Pipeline, PipelineModel
+from pyspark.ml.feature import CountVectorizer
+from pyspark.ml.linalg import SparseVector, Vectors, VectorUDT
+from pyspark.ml.tuning import CrossValidator, ParamGridBuilder
+from pyspark.sql import SparkSession
+from pyspark.sql.types import LongType, StructField, StructType
+from scipy import sparse
+
+import gibbstream.spark
+from clusters.conftest import MODELS, children_of, documents, is_alive, kill, matrix, numbers
+from gibbstream import LDA, GaussianMixture, LocalRunner, TextCorpus
+from gibbstream.matrix import source
+from gibbstream.sources import packed_rows
+
+pytestmark = pytest.mark.filterwarnings("default")
+KILLS = ("nothing", "worker", "executor", "driver")
+
+
+def started():
+    """Two executors with a core and a gigabyte each, in processes of their own."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("gibbstream")
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.executor.memory": "768m",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.default.parallelism": "2",
+        "spark.python.worker.reuse": "true",
+        # An executor that was killed must not end the test.
+        "spark.deploy.maxExecutorRetries": "-1",
+        "spark.task.maxFailures": "8",
+    }
+    for name, value in options.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+@pytest.fixture(scope="module")
+def session():
+    made = started()
+    yield made
+    made.stop()
+
+
+class Killing(gibbstream.spark.Runner):
+    """Kills the Python worker or the executor that computes a block of update 5."""
+
+    def __init__(self, victim, folder, **options):
+        super().__init__(**options)
+        self.victim, self.attempts, self.updates, self.killed = victim, folder / "attempts", 0, None
+
+    def _answering(self, task, path):
+        self.updates += 1
+        if self.victim == "nothing" or self.updates != 5:
+            return super()._answering(task, path)
+        attempts, plain = str(self.attempts), super()._answering(task, path)
+
+        def slow_once(blocks):
+            import os
+            import time
+
+            blocks = list(blocks)
+            if blocks and blocks[0][0] == 0:
+                with open(attempts, "a+") as file:
+                    file.write(f"{os.getpid()} {os.getppid()}\n")
+                    file.seek(0)
+                    first = len(file.readlines()) == 1
+                if first:
+                    time.sleep(600)
+            return plain(iter(blocks))
+
+        self._killer = ThreadPoolExecutor(1).submit(self._kill)
+        return slow_once
+
+    def _kill(self):
+        while not (self.attempts.exists() and self.attempts.read_text().endswith("\n")):
+            time.sleep(0.02)
+        worker, daemon = (int(pid) for pid in self.attempts.read_text().split())
+        # The worker's parent is a daemon of Python, and that one's parent is the executor.
+        victim = worker if self.victim == "worker" else executor_of(daemon)
+        kill(victim)
+        self.killed = victim
+
+
+def executor_of(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        parent = int(file.read().rpartition(")")[2].split()[1])
+    with open(f"/proc/{parent}/cmdline", "rb") as file:
+        assert b"CoarseGrainedExecutorBackend" in file.read()
+    return parent
+
+
+DRIVER = """
+    import os, signal, sys
+    sys.path[:0] = [sys.argv[1]]
+    from clusters.conftest import MODELS
+    from clusters.test_spark import started
+    import gibbstream.spark
+
+    def die(_, record):
+        if record["update"] == 8:
+            print("killed", os.getpid(), flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    started()
+    make, X = MODELS[sys.argv[3]]
+    runner = gibbstream.spark.Runner(int(sys.argv[4]), checkpoint=sys.argv[2], checkpoint_every="3b")
+    make(callback=die).fit(X(), runner=runner)
+"""
+
+
+def fit_after_driver_died(folder, model, workers):
+    tests = os.path.dirname(os.path.dirname(__file__))
+    command = [sys.executable, "-c", textwrap.dedent(DRIVER), tests, folder, model, str(workers)]
+    died = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert died.returncode == -signal.SIGKILL, died.stderr[-3000:]
+    assert "killed" in died.stdout
+    make, X = MODELS[model]
+    options = {"checkpoint": folder, "checkpoint_every": "3b", "resume": True}
+    resumed = make().fit(X(), runner=gibbstream.spark.Runner(workers, **options))
+    assert len(resumed.history_) < resumed.n_updates_, "it did not begin anew"
+    return resumed
+
+
+@pytest.mark.parametrize(("workers", "victim", "model"), matrix(KILLS))
+def test_one_hash_for_any_workers_and_whatever_is_killed(workers, victim, model, session, here, tmp_path):
+    make, X = MODELS[model]
+    if victim == "driver":
+        assert fit_after_driver_died(tmp_path, model, workers).model_hash_ == here[model]
+        return
+    runner = Killing(victim, tmp_path, workers=workers)
+    assert make().fit(X(), runner=runner).model_hash_ == here[model]
+    if victim != "nothing":
+        attempts = [line.split()[0] for line in runner.attempts.read_text().splitlines()]
+        assert len(set(attempts)) >= 2, "it was run again, by another process"
+        assert runner.killed is not None
+        assert not is_alive(runner.killed)
+
+
+def test_parameters_that_are_one_update_old(session):
+    make, X = MODELS["LDA"]
+    alone = make().fit(X(), runner=LocalRunner(staleness=1)).model_hash_
+    assert make().fit(X(), runner=gibbstream.spark.Runner(2, staleness=1)).model_hash_ == alone
+
+
+def frame(session, X, partitions=3):
+    X = sparse.csr_matrix(X)
+    rows = [
+        (number, SparseVector(X.shape[1], X[number].indices.tolist(), X[number].data.astype(float).tolist()))
+        for number in range(X.shape[0])
+    ]
+    return session.createDataFrame(rows, ["id", "counts"]).repartition(partitions)
+
+
+def lda(**parameters):
+    return gibbstream.spark.LDA(**({"k": 4, "seed": 1, "batch": "60", "featuresCol": "counts"} | parameters))
+
+
+def by_content(X):
+    """The rows in the order that data frames without an order column are learnt in."""
+    packs = [next(packed_rows(source(X[row]), as_numbers=False)) for row in range(X.shape[0])]
+    return X[sorted(range(X.shape[0]), key=lambda row: gibbstream.spark.content_key(packs[row]))]
+
+
+def test_frames_are_learnt_in_the_order_of_a_column_or_of_their_content(session, here):
+    X = documents()
+    assert lda(orderCol="id").fit(frame(session, X)).model_hash == here["LDA"]
+    expected = MODELS["LDA"][0]().fit(by_content(X)).model_hash_
+    for partitions in (1, 4):
+        assert lda().fit(frame(session, X, partitions)).model_hash == expected
+
+
+def test_the_manners_of_pyspark_ml(session, tmp_path):
+    X = documents()[:300]
+    data = frame(session, X).cache()
+    model = lda(orderCol="id", logLikelihoodCol="logLikelihood").fit(data)
+    scored = model.transform(data).orderBy("id").collect()
+    mixtures = np.stack([row["topicDistribution"].toArray() for row in scored])
+    assert np.array_equal(mixtures, model.estimator.transform(X))
+    likelihoods = np.array([row["logLikelihood"] for row in scored])
+    assert np.array_equal(likelihoods, model.estimator.log_likelihood(X))
+    model.write().overwrite().save(str(tmp_path / "model"))
+    loaded = gibbstream.spark.LDAModel.load(str(tmp_path / "model"))
+    assert loaded.model_hash == model.model_hash == model.copy().model_hash
+    assert loaded.getOrDefault("featuresCol") == "counts"
+    assert loaded.transform(data).orderBy("id").first()["topicDistribution"] == scored[0]["topicDistribution"]
+    estimator = lda(orderCol="id")
+    estimator.write().overwrite().save(str(tmp_path / "estimator"))
+    again = gibbstream.spark.LDA.load(str(tmp_path / "estimator"))
+    assert again.fit(data).model_hash == model.model_hash
+    assert "number of topics" in estimator.explainParams()
+
+
+def texts():
+    return ["stars and planets", "planets, a star, a galaxy", "butter and flour", "flour in the oven"] * 60
+
+
+def test_text_tokens_and_pipelines(session, tmp_path):
+    written = session.createDataFrame(list(enumerate(texts())), ["id", "text"]).repartition(3)
+    alone = LDA(2, batch=40, random_state=0).fit(TextCorpus(texts())).model_hash_
+    small = {"k": 2, "seed": 0, "batch": "40", "orderCol": "id"}
+    assert gibbstream.spark.LDA(featuresCol="text", **small).fit(written).model_hash == alone
+    tokens = written.selectExpr("id", "split(text, ' ') as tokens")
+    corpus = TextCorpus([text.split(" ") for text in texts()])
+    by_tokens = gibbstream.spark.LDA(featuresCol="tokens", **small).fit(tokens)
+    assert by_tokens.model_hash == LDA(2, batch=40, random_state=0).fit(corpus).model_hash_
+    stages = [CountVectorizer(inputCol="tokens", outputCol="features"), gibbstream.spark.LDA(**small)]
+    fitted = Pipeline(stages=stages).fit(tokens)
+    fitted.write().overwrite().save(str(tmp_path / "pipeline"))
+    row = PipelineModel.load(str(tmp_path / "pipeline")).transform(tokens).first()
+    assert row["topicDistribution"].toArray().sum() == pytest.approx(1)
+
+
+def test_cross_validation_prefers_enough_topics(session):
+    data = frame(session, documents()[:300]).cache()
+    estimator = lda(orderCol="id", logLikelihoodCol="logLikelihood", batch="30")
+    grid = ParamGridBuilder().addGrid(estimator.k, [1, 4]).build()
+    evaluator = gibbstream.spark.LogLikelihoodEvaluator(logLikelihoodCol="logLikelihood")
+    best = CrossValidator(estimator=estimator, estimatorParamMaps=grid, evaluator=evaluator, numFolds=2).fit(data)
+    assert best.avgMetrics[1] > best.avgMetrics[0]
+    assert best.bestModel.estimator.n_components == 4
+
+
+def test_mixtures_learn_from_columns_of_numbers(session, here):
+    rows = [(number, *map(float, row)) for number, row in enumerate(numbers())]
+    data = session.createDataFrame(rows, ["id", "a", "b", "c"]).repartition(3)
+    mixture = GaussianMixture(2, batch=60, random_state=1).fit(data, runner=gibbstream.spark.Runner(2, order="id"))
+    assert mixture.model_hash_ == here["GaussianMixture"]
+
+
+def test_bad_rows_are_named_and_nothing_is_half_learnt(session):
+    vector = lambda *counts: Vectors.dense(counts)  # noqa: E731
+    good = [(number, vector(1.0, 0.0, 2.0)) for number in range(20)]
+
+    schema = StructType([StructField("id", LongType()), StructField("counts", VectorUDT())])
+
+    def made(rows):
+        return session.createDataFrame(session.sparkContext.parallelize(rows, 1), schema)
+
+    for rows, message in [
+        ([*good, (20, vector(1.0, -1.0, 0.0))], "partition 0, row 20 .*column 1: -1 is not a number of occurrences"),
+        ([*good, (20, None)], "partition 0, row 20 .*column counts is null"),
+        ([*good, (20, vector(1.0, 1.0))], "partition 0, row 20 .*a vector of 2 counts, where others have 3"),
+        ([], "no documents"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            lda(k=2, orderCol="id").fit(made(rows))
+        model = lda(k=2, orderCol="id").stream()
+        model.learn(made(good), 0)
+        before = model.model_hash
+        if rows:
+            with pytest.raises(ValueError, match=message):
+                model.learn(made(rows), 1)
+        else:
+            model.learn(made(rows), 1)
+        assert model.model_hash == before, "nothing half-learnt"
+    empty_partitions = made(good).repartition(40)
+    assert (
+        lda(k=2, orderCol="id").fit(empty_partitions).model_hash == lda(k=2, orderCol="id").fit(made(good)).model_hash
+    )
+    with pytest.raises(ValueError, match="boost"):
+        lda(k=2, method="g-oem++").fit(made(good))
+
+
+def stream_of(session, folder, model, at_batch=None, pause=None):
+    """Files of a folder as a stream, one file a batch; `pause` is called before that batch is learnt."""
+
+    def learn(batch, batch_id):
+        if batch_id == at_batch and pause is not None:
+            pause()
+        model.learn(batch, batch_id)
+
+    reader = session.readStream.schema("id long, text string").option("maxFilesPerTrigger", 1)
+    query = reader.json(str(folder)).writeStream.foreachBatch(learn).trigger(availableNow=True).start()
+    query.awaitTermination(300)
+
+
+def test_a_stream_counts_every_batch_once_whatever_is_killed(session, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for part in range(4):
+        lines = [json.dumps({"id": row, "text": texts()[row]}) for row in range(60 * part, 60 * part + 60)]
+        path = folder / f"{part}.jsonl"
+        path.write_text("\n".join(lines) + "\n")
+        os.utime(path, (1_700_000_000 + part, 1_700_000_000 + part))
+    words = json.dumps({"vocabulary": ["flour", "star", "stars", "planets", "galaxy", "butter", "oven"]})
+    options = {"featuresCol": "text", "k": 2, "seed": 0, "batch": "40", "orderCol": "id", "textOptions": words}
+    corpus = TextCorpus(texts(), vocabulary=json.loads(words)["vocabulary"])
+    alone = LDA(2, batch=40, random_state=0)
+    for part in range(4):
+        alone.partial_fit(corpus[60 * part : 60 * part + 60])
+
+    killed = []
+
+    def kill_an_executor():
+        executors = children_of(os.getpid(), "CoarseGrainedExecutorBackend")
+        kill(executors[0])
+        killed.append(executors[0])
+
+    model = lda(**options, checkpointDir=str(tmp_path / "checkpoints")).stream()
+    stream_of(session, folder, model, at_batch=2, pause=kill_an_executor)
+    assert killed
+    assert not is_alive(killed[0])
+    assert (model.last_batch, model.model_hash) == (3, alone.model_hash_)
+    again = session.read.schema("id long, text string").json(str(folder / "3.jsonl"))
+    model.learn(again, 3)
+    assert model.model_hash == alone.model_hash_, "it was delivered twice"
+    # The driver dies here; the next one finds model and batch number in the checkpoint.
+    other = lda(**options, checkpointDir=str(tmp_path / "checkpoints")).stream()
+    assert (other.last_batch, other.model_hash) == (3, alone.model_hash_)
+    other.learn(again, 3)
+    assert other.model_hash == alone.model_hash_
+    other.learn(again, 4)
+    assert other.model_hash == alone.partial_fit(corpus[180:]).model_hash_
+    with pytest.raises(ValueError, match=r"started differently \(n_components\)"):
+        lda(**(options | {"k": 3}), checkpointDir=str(tmp_path / "checkpoints")).stream()
