@@ -1,12 +1,20 @@
 // A made-up corpus from the themes of `gibbstream demo`: short texts with a date and a section, in which shares move over time.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const source = fileURLToPath(new URL("../../crates/gibbstream/src/corpus/themes.rs", import.meta.url));
+const library = fileURLToPath(new URL("../../crates/gibbstream/src", import.meta.url));
+
+/** The words of the demo, wherever the library keeps them. */
+function themesFile() {
+  const found = readdirSync(library, { recursive: true }).filter((path) => path.endsWith("themes.rs"));
+  if (found.length !== 1) throw new Error(`expected one themes.rs under ${library}, found ${found.length}`);
+  return join(library, found[0]);
+}
 
 /** [{ name, words }] as the program has them, and the everyday words last. */
 export function themes() {
-  const text = readFileSync(source, "utf8");
+  const text = readFileSync(themesFile(), "utf8");
   return [...text.matchAll(/const ([A-Z]+): &str = "([^"]+)"/g)].map(([, name, words]) => ({
     name: name.toLowerCase(),
     words: words.trim().split(/\s+/),
