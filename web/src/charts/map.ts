@@ -84,7 +84,7 @@ function freePlace(
   all: Spot[],
 ): Box | undefined {
   // Chosen names are bold, which is wider.
-  const w = textWidth(name, size) * (spot.chosen ? 1.1 : 1) + 6;
+  const w = textWidth(name, size) * (spot.chosen ? 1.14 : 1) + 6;
   const h = size + 5;
   const { cx, cy, radius } = spot;
   const side = radius * 0.72;

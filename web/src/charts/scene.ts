@@ -60,7 +60,7 @@ export function textWidth(content: string, size: number): number {
   for (const character of content) {
     const code = character.codePointAt(0)!;
     units +=
-      code > 0x2e80 ? 1.05 : "ilj.,' |!ftI".includes(character) ? 0.36 : "mwMW%".includes(character) ? 0.92 : 0.59;
+      code > 0x2e80 ? 1.05 : "ilj.,' |!ftI".includes(character) ? 0.36 : "mwMW%@".includes(character) ? 0.98 : 0.62;
   }
   return units * size;
 }
