@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: help setup test check format lint unit examples python clusters clusters-all python-peers web slow fuzz bench bench-peers bench-python check-all clean
+.PHONY: help setup test check format lint unit examples python clusters clusters-all python-peers web slow fuzz service-schema bench bench-service bench-peers bench-python check-all clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -106,7 +106,7 @@ bench-python: python-peers ## the estimator beside those of scikit-learn and gen
 slow: ## long statistical tests and memory over a million documents
 	$(CARGO) test --release --workspace --locked -- --ignored --nocapture
 
-FUZZ_TARGETS = text jsonl csv parquet uci svmlight mm ldac auto model
+FUZZ_TARGETS = text jsonl csv parquet uci svmlight mm ldac auto model service_log service_body
 FUZZ_RUNS ?= 1000000
 
 fuzz: ## a million inputs for every reader and the model loader (installs cargo-fuzz first)
@@ -116,6 +116,17 @@ fuzz: ## a million inputs for every reader and the model loader (installs cargo-
 	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run $$target corpus/$$target seeds/$$target -- \
 	    -runs=$(FUZZ_RUNS) -max_len=4096 -rss_limit_mb=1024 -timeout=10 || exit 1; \
 	done
+
+SCHEMA_VENV = .venv-schema
+
+service-schema: ## generated requests against the OpenAPI document of the service (installs schemathesis first)
+	test -x $(SCHEMA_VENV)/bin/schemathesis || { $(PYTHON) -m venv $(SCHEMA_VENV) && $(SCHEMA_VENV)/bin/pip install --quiet schemathesis; }
+	$(CARGO) build $(PROFILE) --package gibbstream-cli
+	$(PYTHON) bench/service/schema.py target/ci/gibbstream $(SCHEMA_VENV)/bin/schemathesis
+
+bench-service: ## load on the service (bench/service/README.md); takes half an hour
+	$(CARGO) build --release --locked --package gibbstream-cli
+	$(PYTHON) bench/service/load.py --program target/release/gibbstream
 
 bench: ## throughput of the sampler and of whole training on this machine
 	$(CARGO) bench --package gibbstream --locked --bench throughput

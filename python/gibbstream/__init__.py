@@ -10,6 +10,7 @@
 
 from gibbstream import plot
 from gibbstream._core import __version__, method_names
+from gibbstream.client import Client, ServiceError
 from gibbstream.estimator import NotLearntError
 from gibbstream.evaluation import Comparison, coherence, compare, evaluate, to_pyldavis
 from gibbstream.hdp import HDP
@@ -32,6 +33,7 @@ __all__ = [
     "LDA",
     "METHODS",
     "BernoulliMixture",
+    "Client",
     "Comparison",
     "GaussianMixture",
     "LocalRunner",
@@ -39,6 +41,7 @@ __all__ = [
     "MultinomialMixture",
     "NotLearntError",
     "PoissonMixture",
+    "ServiceError",
     "TextCorpus",
     "__version__",
     "coherence",

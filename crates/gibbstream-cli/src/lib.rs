@@ -91,6 +91,7 @@ fn run(cli: &Cli, general: &General, output: &Output, interrupt: &Interrupt) -> 
     match &cli.command {
         Command::Demo(args) => command::demo::run(args, general, output, interrupt),
         Command::Train(args) => command::train::run(args, general, output, interrupt),
+        Command::Serve(args) => command::serve::run(args, general, output, interrupt),
         Command::Evaluate(args) => command::evaluate::run(args, general, output),
         Command::Topics(args) => command::topics::run(args, general, output, interrupt),
         Command::Infer(args) => command::infer::run(args, general, output, interrupt),

@@ -10,6 +10,8 @@ pub mod input;
 
 pub mod knobs;
 
+pub mod serve;
+
 pub mod train;
 
 use crate::command;
@@ -50,6 +52,7 @@ pub struct Cli {
 pub enum Command {
     Demo(command::demo::DemoArgs),
     Train(Box<train::TrainArgs>),
+    Serve(Box<serve::ServeArgs>),
     Evaluate(command::evaluate::EvaluateArgs),
     Topics(command::topics::TopicsArgs),
     Infer(command::infer::InferArgs),
@@ -149,7 +152,38 @@ pub fn parse() -> Result<Cli, Refusal> {
     if let (Command::Train(train), Some(matches)) = (&mut cli.command, matches.subcommand_matches("train")) {
         train.given = given(matches);
     }
+    if let (Command::Serve(serve), Some(matches)) = (&mut cli.command, matches.subcommand_matches("serve")) {
+        remember(serve, matches);
+    }
     Ok(cli)
+}
+
+/// Reads the flags that a folder of a service remembers.
+pub fn parse_service(flags: &[String]) -> anyhow::Result<serve::ServeArgs> {
+    let words = ["gibbstream", "serve"].into_iter().map(str::to_owned).chain(flags.iter().cloned());
+    let matches = command().try_get_matches_from(words)?;
+    let matches = matches.subcommand_matches("serve").cloned().unwrap_or_default();
+    let mut args = serve::ServeArgs::from_arg_matches(&matches)?;
+    remember(&mut args, &matches);
+    Ok(args)
+}
+
+/// Keeps the flags of `train` that were given, by name and as words.
+fn remember(serve: &mut serve::ServeArgs, matches: &clap::ArgMatches) {
+    let command = command();
+    let train = command.find_subcommand("train");
+    let learns = |id: &str| id == "seed" || train.is_some_and(|train| train.get_arguments().any(|arg| arg.get_id() == id));
+    let given: Vec<String> = given(matches).into_iter().filter(|name| learns(name) || learns(&name.replace('-', "_"))).collect();
+    let flags = command.find_subcommand("serve").into_iter().chain([&command]).flat_map(clap::Command::get_arguments);
+    serve.words.clear();
+    for arg in flags.filter(|arg| given.iter().any(|name| *name == arg.get_id().as_str().replace('_', "-"))) {
+        let Some(long) = arg.get_long() else { continue };
+        let is_switch = matches!(arg.get_action(), ArgAction::SetTrue);
+        let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+        let words = values.map(|value| format!("--{long}={}", value.to_string_lossy()));
+        if is_switch { serve.words.push(format!("--{long}")) } else { serve.words.extend(words) }
+    }
+    serve.train.given = given;
 }
 
 /// Reads the command line of a program together with environment and configuration file.
@@ -174,7 +208,9 @@ fn given(matches: &clap::ArgMatches) -> Vec<String> {
 
 /// The whole command line, each flag of `train` and each general one with its environment variable.
 pub fn command() -> clap::Command {
-    with_general_variables(Cli::command()).mut_subcommand("train", |train| train.mut_args(with_variable))
+    with_general_variables(Cli::command())
+        .mut_subcommand("train", |train| train.mut_args(with_variable))
+        .mut_subcommand("serve", |serve| serve::adapt(serve).mut_args(with_variable))
 }
 
 /// A command line, each general option with its environment variable.

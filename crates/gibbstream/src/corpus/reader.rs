@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, Document};
 use crate::corpus::bytes::bad_records::BadRecords;
 use crate::corpus::input::{Content, Input};
 use crate::corpus::formats::json_lines::Fields;
@@ -290,6 +290,12 @@ impl ResolvedInputs {
     pub fn documents_entering(&self, vocabulary: &Arc<Mutex<OpenVocabulary>>) -> Box<dyn Corpus> {
         let numbering = Numbering::Open(vocabulary.clone());
         Box::new(Documents::new(Stream::new(self.selection.clone()), numbering))
+    }
+
+    /// All chosen documents at once; new words enter the vocabulary.
+    pub fn read_entering(&self, vocabulary: &mut OpenVocabulary) -> Result<Vec<Document>> {
+        let mut stream = Stream::new(self.selection.clone());
+        std::iter::from_fn(|| stream.next(vocabulary).transpose()).collect()
     }
 
     /// What is read, and how.

@@ -24,4 +24,5 @@ pub use checkpoint::{Checkpoint, CheckpointFolder};
 pub use features::Features;
 pub use layout::VERSION;
 pub use model::{HistoryEntry, Model, RunState};
+pub use new_file::replace;
 pub use version_1::upgraded_request;

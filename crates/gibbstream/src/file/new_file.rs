@@ -62,6 +62,13 @@ impl NewFile {
     }
 }
 
+/// Puts these bytes in place of a file, so that it always holds the old or the new ones, whole.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = NewFile::create(path)?;
+    file.write(bytes)?;
+    file.finish()
+}
+
 /// The system's own answer, without the name of the temporary file, which says nothing to anybody.
 fn plain(error: io::Error) -> io::Error {
     let text = error.to_string();

@@ -168,8 +168,7 @@ impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Minibatches<F> {
 
     /// Reads documents whose words must not enter the vocabulary: meanwhile another one numbers them.
     fn without_entering<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<(T, Option<OpenVocabulary>)> {
-        let all = OpenRule::Grow { most: u32::MAX as usize - 1 };
-        let other = self.vocabulary.as_ref().map(|_| OpenVocabulary::new(all)).transpose()?;
+        let other = self.vocabulary.as_ref().map(|_| any_words()).transpose()?;
         let exchange = |new: Option<OpenVocabulary>| {
             let (mut vocabulary, new) = self.locked().zip(new)?;
             Some(std::mem::replace(&mut *vocabulary, new))
@@ -179,6 +178,11 @@ impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Minibatches<F> {
         let other = exchange(own);
         Ok((result?, other))
     }
+}
+
+/// A vocabulary with room for every word, for documents whose words must not enter that of training.
+pub(super) fn any_words() -> Result<OpenVocabulary> {
+    OpenVocabulary::new(OpenRule::Grow { most: u32::MAX as usize - 1 })
 }
 
 impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Iterator for Minibatches<F> {

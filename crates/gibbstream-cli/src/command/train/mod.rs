@@ -1,6 +1,6 @@
 //! `train`: learns from documents or rows of numbers and writes a model.
 
-mod checkpoints;
+pub mod checkpoints;
 
 mod dry_run;
 
@@ -24,6 +24,7 @@ use gibbstream::Error;
 use gibbstream::file::Model;
 use gibbstream::learn::{Ended, FitOptions, TrainingRun};
 use log::Log;
+pub use prepare::words_of_stream;
 use prepare::{Prepared, check_place};
 use report::Report;
 use start::Start;

@@ -77,6 +77,35 @@ impl Prepared {
     }
 }
 
+/// The words of documents that will come, before any has: those of a model or a file, or none that are fixed. Completes the
+/// settings of the plan.
+pub fn words_of_stream(
+    plan: &mut Plan,
+    args: &TrainArgs,
+    base: Option<&Model>,
+    output: &Output,
+) -> anyhow::Result<Features> {
+    let features = match (open_vocabulary(plan, base)?, base, &plan.inputs.vocabulary_file) {
+        (Some(_), None, Some(_)) => {
+            let advice = "leave it out, or use --vocab-mode fixed";
+            return Err(Error::setting("--vocab", "the words are to be found while reading", advice).into());
+        }
+        (Some(open), ..) => Features::OpenWords(open),
+        (None, Some(base), _) => base.features.clone(),
+        (None, None, Some(file)) => Features::Words(Vocabulary::load(file)?),
+        (None, None, None) => {
+            let problem = "the words of a stream without end cannot be counted first";
+            let advice = "give them with --vocab, or use --vocab-mode grow or hash=BITS";
+            return Err(Error::setting("--vocab-mode", problem, advice).into());
+        }
+    };
+    plan.settings.features = features.len();
+    complete_method(plan, args, None, output);
+    plan.settings.validate()?;
+    check_size(plan)?;
+    Ok(features)
+}
+
 /// The words to learn with, and how many documents there will be, if that is known.
 fn words(
     inputs: &ResolvedInputs,

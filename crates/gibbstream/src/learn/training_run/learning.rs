@@ -2,11 +2,12 @@
 
 use super::TrainingRun;
 use crate::learn::batch_size::BatchSize;
-use crate::corpus::{Document, Tokenizer};
+use crate::corpus::{Document, ResolvedInputs, Tokenizer};
 use crate::error::Result;
 use crate::learn::batch::{AnyBatch, Observation};
+use crate::learn::held_out::HeldOut;
 use crate::learn::minibatches::{
-    CutMinibatch, Cutting, Minibatches, ObservationStream, Part, SharedVocabulary, StreamPosition,
+    CutMinibatch, Cutting, Minibatches, ObservationStream, Part, SharedVocabulary, StreamPosition, any_words,
 };
 use crate::learn::observer::{Event, Observer};
 use crate::learn::read_ahead::ReadAhead;
@@ -101,13 +102,14 @@ impl TrainingRun {
         }
         let some = std::mem::take(&mut self.waiting);
         let (count, position) = (some.len() as u64, self.position);
+        let unknown_tokens = some.iter().map(Observation::unknown_tokens).sum();
         let batch = AnyBatch::new(some, position.next(), position.pass)?;
         if let Some(open) = self.features.open_mut() {
             // They have entered on this side already.
             open.take_new_words();
         }
         let position = StreamPosition { documents: position.documents + count, ..position };
-        let cut = CutMinibatch { batch, new_words: None, unknown_tokens: 0, position };
+        let cut = CutMinibatch { batch, new_words: None, unknown_tokens, position };
         self.learn(&cut, observer).map(Some)
     }
 
@@ -126,6 +128,27 @@ impl TrainingRun {
     pub fn document(&mut self, text: &str) -> Result<Document> {
         let plain = Tokenizer::default();
         self.features.document(text, self.tokenizer.as_ref().unwrap_or(&plain))
+    }
+
+    /// The documents of an input with the numbers of the run's words. New words enter an open vocabulary, so they must be
+    /// pushed before others are read.
+    pub fn documents(&mut self, inputs: &ResolvedInputs) -> Result<Vec<Document>> {
+        match self.features.open_mut() {
+            Some(open) => inputs.read_entering(open),
+            None => inputs.documents(&self.features.vocabulary()).collect(),
+        }
+    }
+
+    /// Keeps the documents of an input aside, to be scored: their words do not enter the vocabulary.
+    pub fn hold_out(&mut self, inputs: &ResolvedInputs) -> Result<()> {
+        let mut words = self.features.open().map(|_| any_words()).transpose()?;
+        let documents: Vec<Document> = match &mut words {
+            Some(words) => inputs.read_entering(words)?,
+            None => inputs.documents(&self.features.vocabulary()).collect::<Result<_>>()?,
+        };
+        let observations = documents.into_iter().map(Observation::Document).collect();
+        self.held_out = Some(HeldOut { observations, words });
+        Ok(())
     }
 
     /// Learns from one minibatch and tells the observer.

@@ -14,7 +14,8 @@ use serde_json::json;
 const ROW_PARTICLES: usize = 10;
 
 impl TrainingRun {
-    pub(super) fn evaluate_and_save(
+    /// Scores what is held out and writes a checkpoint, if either is due after an update.
+    pub fn evaluate_and_save(
         &mut self,
         step: Step,
         every: Option<u64>,

@@ -1,0 +1,128 @@
+//! Numbers for Prometheus.
+
+use crate::status::Progress;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+/// What is known of a request when it is over. Routes are patterns, so that there are few of them.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct RequestLabels {
+    route: String,
+    method: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct RouteLabels {
+    route: String,
+}
+
+type Number = Gauge<f64, AtomicU64>;
+
+/// All numbers.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    /// Documents acknowledged since the start.
+    pub accepted: Counter,
+    /// Connections that are open.
+    pub connections: Gauge,
+    /// Requests that are being worked on.
+    pub working: Gauge,
+    learnt: Gauge,
+    waiting: Gauge,
+    updates: Gauge,
+    vocabulary: Gauge,
+    listeners: Gauge,
+    failed: Gauge,
+    speed: Number,
+    score: Number,
+    unigram: Number,
+    drift: Number,
+    checkpoint_age: Number,
+}
+
+fn latencies() -> Histogram {
+    Histogram::new(exponential_buckets(0.0005, 2.0, 16))
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut all = Self {
+            registry: Registry::with_prefix("gibbstream"),
+            requests: Family::default(),
+            seconds: Family::new_with_constructor(latencies),
+            accepted: Counter::default(),
+            connections: Gauge::default(),
+            working: Gauge::default(),
+            learnt: Gauge::default(),
+            waiting: Gauge::default(),
+            updates: Gauge::default(),
+            vocabulary: Gauge::default(),
+            listeners: Gauge::default(),
+            failed: Gauge::default(),
+            speed: Number::default(),
+            score: Number::default(),
+            unigram: Number::default(),
+            drift: Number::default(),
+            checkpoint_age: Number::default(),
+        };
+        let registry = &mut all.registry;
+        registry.register("requests", "Requests answered", all.requests.clone());
+        registry.register("request_seconds", "Time to the head of the answer", all.seconds.clone());
+        registry.register("documents_accepted", "Documents acknowledged since the start", all.accepted.clone());
+        registry.register("connections", "Connections that are open", all.connections.clone());
+        registry.register("requests_working", "Requests that are being worked on", all.working.clone());
+        registry.register("documents_learnt", "Documents that the model has learnt from", all.learnt.clone());
+        registry.register("documents_waiting", "Documents in the log that have not been learnt from", all.waiting.clone());
+        registry.register("updates", "Minibatches learnt from", all.updates.clone());
+        registry.register("vocabulary_words", "Words that are known", all.vocabulary.clone());
+        registry.register("event_listeners", "Listeners to events", all.listeners.clone());
+        registry.register("learning_failed", "1 if learning has stopped because of an error", all.failed.clone());
+        registry.register("documents_per_second", "Speed of learning", all.speed.clone());
+        registry.register("held_out_nats_per_document", "Held-out log perplexity per document", all.score.clone());
+        registry.register("unigram_nats_per_document", "The same of word frequencies alone", all.unigram.clone());
+        registry.register("drift", "Total variation distance between the topics of the last minibatches and of all", all.drift.clone());
+        registry.register("checkpoint_age_seconds", "Time since the last checkpoint", all.checkpoint_age.clone());
+        all
+    }
+}
+
+impl Metrics {
+    /// A request is over.
+    pub fn answered(&self, route: &str, method: &str, status: u16, time: Duration) {
+        // Names of methods are free; only the usual ones are told apart.
+        let method = if ["GET", "HEAD", "POST", "OPTIONS"].contains(&method) { method } else { "other" };
+        let labels = RequestLabels { route: route.to_owned(), method: method.to_owned(), status };
+        self.requests.get_or_create(&labels).inc();
+        self.seconds.get_or_create(&RouteLabels { route: route.to_owned() }).observe(time.as_secs_f64());
+    }
+
+    /// All numbers as text.
+    pub fn encode(&self, progress: &Progress, checkpoint_age: Option<f64>, listeners: usize) -> String {
+        self.learnt.set(progress.documents as i64);
+        self.waiting.set(progress.waiting as i64);
+        self.updates.set(progress.updates as i64);
+        self.vocabulary.set(progress.vocabulary as i64);
+        self.listeners.set(listeners as i64);
+        self.failed.set(i64::from(progress.failure.is_some()));
+        self.speed.set(progress.documents_per_second);
+        let score = |name: &str| progress.score.as_ref().and_then(|score| score[name].as_f64()).unwrap_or(f64::NAN);
+        self.score.set(score("log_perplexity_per_document"));
+        self.unigram.set(score("unigram_log_perplexity_per_document"));
+        self.drift.set(progress.drift.unwrap_or(f64::NAN));
+        self.checkpoint_age.set(checkpoint_age.unwrap_or(f64::NAN));
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
