@@ -41,9 +41,9 @@ class ServiceError(RuntimeError):
 class Client:
     """Sends documents to a service and asks it questions.
 
-    Requests that fail because the service is busy, restarting or out of reach are made again, with longer and longer pauses.
-    Documents are sent under a name of their own (``Idempotency-Key``), so that they are learnt from once however often they had to
-    be sent.
+    Requests that fail because the service is busy, restarting or out of reach are made again, with longer and longer
+    pauses. Documents are sent under a name of their own (``Idempotency-Key``), so that they are learnt from once,
+    however often they had to be sent.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ class Client:
     def learn(self, documents: Iterable[Document], *, at_once: int = 1000, max_wait: float = 1.0) -> int:
         """Send documents to learn from, and return how many were accepted.
 
-        When it returns, all are on the disk of the service. Documents are sent as they come, so the iterable may be slow or
-        endless.
+        When it returns, all are on the disk of the service. Documents are sent as they come, so the iterable may be
+        slow or endless.
 
         Parameters
         ----------
@@ -239,7 +239,8 @@ def _requests(lines: Iterator[bytes], at_once: int, max_wait: float) -> Iterator
     def put(item: bytes | BaseException | None) -> None:
         while not given_up.is_set():
             with contextlib.suppress(queue.Full):
-                return arrived.put(item, timeout=0.1)
+                arrived.put(item, timeout=0.1)
+                return
 
     def read() -> None:
         try:

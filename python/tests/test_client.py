@@ -24,7 +24,17 @@ class Service:
         self.program, self.folder, self.process, self.port = program, folder, None, 0
 
     def start(self, *flags):
-        command = [self.program, "serve", "--data", "d", "--listen", f"127.0.0.1:{self.port}", "--json", "--quiet", *flags]
+        command = [
+            self.program,
+            "serve",
+            "--data",
+            "d",
+            "--listen",
+            f"127.0.0.1:{self.port}",
+            "--json",
+            "--quiet",
+            *flags,
+        ]
         self.process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True)
         address = json.loads(self.process.stdout.readline())["address"]
         self.port = int(address.rsplit(":", 1)[1])
@@ -95,10 +105,10 @@ def test_errors_are_those_of_the_service(service):
     service.kill()
     with pytest.raises(ServiceError, match="cannot be reached"):
         Client(client.url, patience=0.2).topics()
+    client = Client(service.start())
+    client.pause()
+    client.learn(TEXTS[:10])
     with pytest.raises(TimeoutError, match="10 documents still wait"):
-        client = Client(service.start())
-        client.pause()
-        client.learn(TEXTS[:10])
         client.wait(seconds=0.1)
 
 

@@ -82,7 +82,8 @@ impl Fold {
             Some(Checkpoint { model, run: state }) => {
                 let features = model.features.clone();
                 let settings = gibbstream::learn::Settings { features: features.len(), ..settings };
-                let run = TrainingRun::resume(model, settings, threads)?.with_features(features).at(&state)?;
+                let run =
+                    TrainingRun::resume(model, settings, threads)?.with_features(features).at(&state)?;
                 (run, Some(state))
             }
             None => {
@@ -95,12 +96,13 @@ impl Fold {
                 (run, None)
             }
         };
-        let mut run = run.with_checkpoints(
-            Some(Checkpoints::new(folder, learning.checkpoint_every)),
-            learning.request,
-        );
-        let mut held_out =
-            HeldOutDocuments { file: data.join("held-out.jsonl"), wanted: learning.held_out, texts: Vec::new() };
+        let mut run =
+            run.with_checkpoints(Some(Checkpoints::new(folder, learning.checkpoint_every)), learning.request);
+        let mut held_out = HeldOutDocuments {
+            file: data.join("held-out.jsonl"),
+            wanted: learning.held_out,
+            texts: Vec::new(),
+        };
         let inputs = Inputs { format: Format::JsonLines, ..inputs };
         let mut consumed = 0;
         if let Some(state) = &state {
@@ -109,7 +111,8 @@ impl Fold {
             consumed = learning.held_out as u64 + state.documents;
         }
         let timeline_file = data.join("timeline.json");
-        let timeline = state.as_ref().map_or_else(Timeline::default, |_| read_timeline(&timeline_file, consumed));
+        let timeline =
+            state.as_ref().map_or_else(Timeline::default, |_| read_timeline(&timeline_file, consumed));
         let reader = LogReader::at(log.folder(), log.follower(), consumed)?;
         let watch = Watch::new(status, publisher, &run, timeline, held_out.texts.len() as u64, consumed);
         let mut fold = Self {
@@ -149,7 +152,11 @@ impl Fold {
             }
         }
         self.save()?;
-        Ok(Stopped { documents: self.run.trainer().clock().seen, has_learnt: self.run.has_learnt(), run: self.run })
+        Ok(Stopped {
+            documents: self.run.trainer().clock().seen,
+            has_learnt: self.run.has_learnt(),
+            run: self.run,
+        })
     }
 
     /// Reads the next record, or looks around if there is none.
@@ -251,7 +258,9 @@ impl Fold {
         if self.checkpoint_positions.len() > CHECKPOINTS_KEPT {
             self.checkpoint_positions.pop_front();
         }
-        if let (CHECKPOINTS_KEPT, Some(&oldest)) = (self.checkpoint_positions.len(), self.checkpoint_positions.front()) {
+        if let (CHECKPOINTS_KEPT, Some(&oldest)) =
+            (self.checkpoint_positions.len(), self.checkpoint_positions.front())
+        {
             self.log.retain_from(oldest);
         }
         Ok(())

@@ -4,7 +4,8 @@ use tracing::Level;
 
 /// Says as much as is wanted from now on, as text or as JSON lines. Only the first call counts.
 pub fn start_logging(level: Level, json: bool) {
-    let lines = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
+    let lines =
+        tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
     let _ = if json {
         tracing::subscriber::set_global_default(lines.json().flatten_event(true).finish())
     } else {

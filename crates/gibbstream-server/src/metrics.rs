@@ -78,20 +78,48 @@ impl Default for Metrics {
         let registry = &mut all.registry;
         registry.register("requests", "Requests answered", all.requests.clone());
         registry.register("request_seconds", "Time to the head of the answer", all.seconds.clone());
-        registry.register("documents_accepted", "Documents acknowledged since the start", all.accepted.clone());
+        registry.register(
+            "documents_accepted",
+            "Documents acknowledged since the start",
+            all.accepted.clone(),
+        );
         registry.register("connections", "Connections that are open", all.connections.clone());
         registry.register("requests_working", "Requests that are being worked on", all.working.clone());
         registry.register("documents_learnt", "Documents that the model has learnt from", all.learnt.clone());
-        registry.register("documents_waiting", "Documents in the log that have not been learnt from", all.waiting.clone());
+        registry.register(
+            "documents_waiting",
+            "Documents in the log that have not been learnt from",
+            all.waiting.clone(),
+        );
         registry.register("updates", "Minibatches learnt from", all.updates.clone());
         registry.register("vocabulary_words", "Words that are known", all.vocabulary.clone());
         registry.register("event_listeners", "Listeners to events", all.listeners.clone());
-        registry.register("learning_failed", "1 if learning has stopped because of an error", all.failed.clone());
+        registry.register(
+            "learning_failed",
+            "1 if learning has stopped because of an error",
+            all.failed.clone(),
+        );
         registry.register("documents_per_second", "Speed of learning", all.speed.clone());
-        registry.register("held_out_nats_per_document", "Held-out log perplexity per document", all.score.clone());
-        registry.register("unigram_nats_per_document", "The same of word frequencies alone", all.unigram.clone());
-        registry.register("drift", "Total variation distance between the topics of the last minibatches and of all", all.drift.clone());
-        registry.register("checkpoint_age_seconds", "Time since the last checkpoint", all.checkpoint_age.clone());
+        registry.register(
+            "held_out_nats_per_document",
+            "Held-out log perplexity per document",
+            all.score.clone(),
+        );
+        registry.register(
+            "unigram_nats_per_document",
+            "The same of word frequencies alone",
+            all.unigram.clone(),
+        );
+        registry.register(
+            "drift",
+            "Total variation distance between the topics of the last minibatches and of all",
+            all.drift.clone(),
+        );
+        registry.register(
+            "checkpoint_age_seconds",
+            "Time since the last checkpoint",
+            all.checkpoint_age.clone(),
+        );
         all
     }
 }
@@ -115,7 +143,8 @@ impl Metrics {
         self.listeners.set(listeners as i64);
         self.failed.set(i64::from(progress.failure.is_some()));
         self.speed.set(progress.documents_per_second);
-        let score = |name: &str| progress.score.as_ref().and_then(|score| score[name].as_f64()).unwrap_or(f64::NAN);
+        let score =
+            |name: &str| progress.score.as_ref().and_then(|score| score[name].as_f64()).unwrap_or(f64::NAN);
         self.score.set(score("log_perplexity_per_document"));
         self.unigram.set(score("unigram_log_perplexity_per_document"));
         self.drift.set(progress.drift.unwrap_or(f64::NAN));

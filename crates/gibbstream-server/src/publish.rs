@@ -163,8 +163,7 @@ fn make_views(slot: &Slot, views: &Views, status: &Status) {
         let mut state = slot.lock();
         state.is_busy = false;
         let nothing = |state: &mut SlotState| state.copied.is_none() && !state.is_closed;
-        let mut state =
-            slot.changed.wait_while(state, nothing).unwrap_or_else(PoisonError::into_inner);
+        let mut state = slot.changed.wait_while(state, nothing).unwrap_or_else(PoisonError::into_inner);
         let Some((snapshot, timeline)) = state.copied.take() else { return };
         state.is_busy = true;
         drop(state);

@@ -28,7 +28,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub fn serve(service: Service, ready: impl FnOnce(SocketAddr), should_stop: impl Fn() -> bool) -> Result<()> {
     check_address(service.listen, &service.tokens)?;
     raise_file_limit();
-    let Service { source, listen: address, limits, fsync, retention, tokens, hosts, origins, threads, seed } = service;
+    let Service { source, listen: address, limits, fsync, retention, tokens, hosts, origins, threads, seed } =
+        service;
     let (views, status) = (Views::default(), Arc::<Status>::default());
     let options = WriterOptions {
         fsync,
@@ -171,7 +172,9 @@ impl Learner {
             }
             Ok(Err(error)) => Err(error),
             Err(_) => {
-                tracing::warn!("the minibatch was not over within the deadline; its documents are learnt from at the next start");
+                tracing::warn!(
+                    "the minibatch was not over within the deadline; its documents are learnt from at the next start"
+                );
                 Ok(())
             }
         }

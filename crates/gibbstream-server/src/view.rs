@@ -271,7 +271,12 @@ impl View {
     }
 
     /// The mixtures of documents, as `gibbstream infer` writes them; with `top` only the largest shares.
-    pub fn infer(&self, documents: Vec<Document>, how: &MixtureInference, top: Option<usize>) -> Result<Vec<Value>> {
+    pub fn infer(
+        &self,
+        documents: Vec<Document>,
+        how: &MixtureInference,
+        top: Option<usize>,
+    ) -> Result<Vec<Value>> {
         let observations: Vec<Observation> = documents.into_iter().map(Observation::Document).collect();
         let mixtures = self.snapshot.parameters()?.infer(&observations, how)?;
         let line = |(index, (observation, mixture)): (usize, (&Observation, _))| {

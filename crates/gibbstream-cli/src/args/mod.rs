@@ -172,9 +172,13 @@ pub fn parse_service(flags: &[String]) -> anyhow::Result<serve::ServeArgs> {
 fn remember(serve: &mut serve::ServeArgs, matches: &clap::ArgMatches) {
     let command = command();
     let train = command.find_subcommand("train");
-    let learns = |id: &str| id == "seed" || train.is_some_and(|train| train.get_arguments().any(|arg| arg.get_id() == id));
-    let given: Vec<String> = given(matches).into_iter().filter(|name| learns(name) || learns(&name.replace('-', "_"))).collect();
-    let flags = command.find_subcommand("serve").into_iter().chain([&command]).flat_map(clap::Command::get_arguments);
+    let learns = |id: &str| {
+        id == "seed" || train.is_some_and(|train| train.get_arguments().any(|arg| arg.get_id() == id))
+    };
+    let given: Vec<String> =
+        given(matches).into_iter().filter(|name| learns(name) || learns(&name.replace('-', "_"))).collect();
+    let flags =
+        command.find_subcommand("serve").into_iter().chain([&command]).flat_map(clap::Command::get_arguments);
     serve.words.clear();
     for arg in flags.filter(|arg| given.iter().any(|name| *name == arg.get_id().as_str().replace('_', "-"))) {
         let Some(long) = arg.get_long() else { continue };

@@ -224,7 +224,9 @@ fn parse_fsync(text: &str) -> Result<Fsync, String> {
     match text {
         "always" => Ok(Fsync::Always),
         "never" => Ok(Fsync::Never),
-        _ => parse_seconds(text).map(Fsync::Every).map_err(|_| "use always, never, or seconds such as 0.2".into()),
+        _ => parse_seconds(text)
+            .map(Fsync::Every)
+            .map_err(|_| "use always, never, or seconds such as 0.2".into()),
     }
 }
 

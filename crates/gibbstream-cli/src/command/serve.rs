@@ -35,7 +35,16 @@ pub fn run(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Outcome> {
     args.check()?;
-    start_logging(if general.verbose { Level::DEBUG } else if general.quiet { Level::ERROR } else { Level::INFO }, general.json);
+    start_logging(
+        if general.verbose {
+            Level::DEBUG
+        } else if general.quiet {
+            Level::ERROR
+        } else {
+            Level::INFO
+        },
+        general.json,
+    );
     let security = &args.security;
     let tokens = Tokens::load(security.token_file.as_deref(), security.read_token_file.as_deref())?;
     if security.token_file.is_none() && security.read_token_file.is_some() && !args.read_only {
@@ -132,7 +141,8 @@ fn learning(args: &ServeArgs, general: &General, output: &Output) -> anyhow::Res
     }
     let features = words_of_stream(&mut plan, &train, base.as_ref(), output)?;
     if begun.is_none() {
-        let begun = Begun { schema: BEGUN_SCHEMA.into(), flags: args.words.clone(), request: request.clone() };
+        let begun =
+            Begun { schema: BEGUN_SCHEMA.into(), flags: args.words.clone(), request: request.clone() };
         replace(&file, format!("{:#}\n", json!(begun)).as_bytes())?;
     }
     let changes = base.as_ref().map_or_else(Vec::new, |base| changes(&base.settings, &plan.settings));
@@ -164,7 +174,11 @@ fn read_begun(file: &Path) -> gibbstream::Result<Option<Begun>> {
         Ok(begun) if begun.schema == BEGUN_SCHEMA => Ok(Some(begun)),
         _ => {
             let problem = "it does not say how the service was begun";
-            Err(Error::setting(file.display().to_string(), problem, "put it back from a copy, or use another folder"))
+            Err(Error::setting(
+                file.display().to_string(),
+                problem,
+                "put it back from a copy, or use another folder",
+            ))
         }
     }
 }

@@ -11,7 +11,8 @@ const FLAGS: &str = "--topics 3 --batch 10 --sweeps 3";
 
 /// Documents in the log, in its order.
 fn documents_of_log(folder: &Folder) -> Vec<String> {
-    let mut files: Vec<_> = std::fs::read_dir(folder.file("d/log")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder.file("d/log")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
     files.sort();
     let mut found = Vec::new();
@@ -78,7 +79,8 @@ fn kill_under_load(kills: usize) {
     // Everything acknowledged is in the log once, where it was said to be.
     let log = documents_of_log(&folder);
     for (position, number) in &acknowledged {
-        let expected: Vec<serde_json::Value> = requests[*number].iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let expected: Vec<serde_json::Value> =
+            requests[*number].iter().map(|line| serde_json::from_str(line).unwrap()).collect();
         for (place, document) in expected.iter().enumerate() {
             let found: serde_json::Value = serde_json::from_str(&log[*position as usize + place]).unwrap();
             assert_eq!(found, *document, "request {number}");
@@ -86,7 +88,9 @@ fn kill_under_load(kills: usize) {
     }
     let mut ids: Vec<String> = log
         .iter()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_str().unwrap().to_owned())
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_str().unwrap().to_owned()
+        })
         .collect();
     ids.sort_unstable();
     ids.dedup();
@@ -173,7 +177,9 @@ fn damage_in_the_middle_is_refused_by_name() {
     folder.write(segment, &bytes);
     let (code, error) = crate::server::refused(&folder, "--data d");
     assert_eq!(code, Some(2));
-    let expected = format!("error: {segment}: the log is damaged at byte {first}: its checksum does not fit; put the file back from a copy; `truncate -s {first}` loses this record and all that follow it");
+    let expected = format!(
+        "error: {segment}: the log is damaged at byte {first}: its checksum does not fit; put the file back from a copy; `truncate -s {first}` loses this record and all that follow it"
+    );
     assert_eq!(error, expected);
     assert_eq!(folder.read(segment), bytes, "nothing was changed");
     // A part of the log that is missing is noticed too.
@@ -236,11 +242,17 @@ fn a_retry_is_harmless_also_after_a_crash() {
         assert_eq!(reply.body, format!("{{\"accepted\":10,\"position\":{}}}", 10 * number));
     }
     let other = send(&server, "k1", &lines[..10]).expect(422);
-    assert_eq!(other.detail(), "Idempotency-Key: it was used for other documents; use a new name for each request");
+    assert_eq!(
+        other.detail(),
+        "Idempotency-Key: it was used for other documents; use a new name for each request"
+    );
     assert_eq!(server.learnt(40)["progress"]["accepted"], 40);
     // Names are not remembered for ever.
     for number in 4..9 {
-        assert_eq!(send(&server, &format!("k{number}"), &lines[..1]).expect(202).json()["position"], 36 + number);
+        assert_eq!(
+            send(&server, &format!("k{number}"), &lines[..1]).expect(202).json()["position"],
+            36 + number
+        );
     }
     assert_eq!(send(&server, "k0", &lines[..10]).expect(202).json()["position"], 45);
 }

@@ -11,26 +11,32 @@ const FLAGS: &str = "--topics 3 --batch 10 --sweeps 3";
 fn a_full_disk_is_told_and_survived() {
     let folder = Folder::new();
     std::fs::create_dir(folder.file("d")).unwrap();
-    let probe = Command::new("unshare").args(["--mount", "--map-root-user", "mount", "-t", "tmpfs", "none"]).arg(folder.file("d"));
-    let mut probe = probe;
-    if !probe.output().is_ok_and(|output| output.status.success()) {
+    let probe = Command::new("unshare")
+        .args(["--mount", "--map-root-user", "mount", "-t", "tmpfs", "none"])
+        .arg(folder.file("d"))
+        .output();
+    if !probe.is_ok_and(|output| output.status.success()) {
         return skipped("a_full_disk_is_told_and_survived", "no small disk can be mounted here");
     }
     let lines = documents(4000);
-    let mut started = None;
     // The service in a world of its own, where its folder is a disk of 600 kB, partly taken.
-    let server = Server::start_with(&folder, &format!("--data d {FLAGS} --checkpoint-every 1000000b"), |command| {
-        let words: Vec<String> = std::iter::once(crate::PROGRAM.to_owned())
-            .chain(command.get_args().map(|word| word.to_str().unwrap().to_owned()))
-            .collect();
-        let script = format!("mount -t tmpfs -o size=600k none d && head -c 300000 /dev/zero > d/ballast && exec {}", words.join(" "));
-        let mut other = Command::new("unshare");
-        other.args(["--mount", "--map-root-user", "sh", "-c", &script]).current_dir(folder.path());
-        other.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-        started = Some(());
-        *command = other;
-    });
-    assert!(started.is_some());
+    let server =
+        Server::start_with(&folder, &format!("--data d {FLAGS} --checkpoint-every 1000000b"), |command| {
+            let words: Vec<String> = std::iter::once(crate::PROGRAM.to_owned())
+                .chain(command.get_args().map(|word| word.to_str().unwrap().to_owned()))
+                .collect();
+            let script = format!(
+                "mount -t tmpfs -o size=600k none d && head -c 300000 /dev/zero > d/ballast && exec {}",
+                words.join(" ")
+            );
+            let mut other = Command::new("unshare");
+            other.args(["--mount", "--map-root-user", "sh", "-c", &script]).current_dir(folder.path());
+            other
+                .stdin(std::process::Stdio::null())
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped());
+            *command = other;
+        });
     let mut accepted = 0;
     let mut refusal = None;
     for part in lines.chunks(20) {
@@ -56,7 +62,10 @@ fn a_full_disk_is_told_and_survived() {
     let rest = &lines[accepted as usize..][..40];
     assert_eq!(server.send(rest)["position"], accepted);
     let whole = (accepted as usize + 40) / 10 * 10;
-    assert_eq!(server.learnt(whole as u64)["model_hash"], offline(&folder, &lines[..whole], FLAGS)["model_hash"]);
+    assert_eq!(
+        server.learnt(whole as u64)["model_hash"],
+        offline(&folder, &lines[..whole], FLAGS)["model_hash"]
+    );
 }
 
 #[test]
@@ -64,7 +73,13 @@ fn after_a_failed_fsync_nothing_is_taken_until_somebody_has_looked() {
     let folder = Folder::new();
     folder.write("fail.c", include_str!("fail_when_told.c"));
     let library = folder.file("fail.so");
-    let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(folder.file("fail.c")).arg("-ldl").output().unwrap();
+    let built = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(folder.file("fail.c"))
+        .arg("-ldl")
+        .output()
+        .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let lines = documents(40);
     let server = Server::start_with(&folder, &format!("--data d {FLAGS}"), |command| {
@@ -74,15 +89,25 @@ fn after_a_failed_fsync_nothing_is_taken_until_somebody_has_looked() {
     server.learnt(10);
     folder.write("now", "");
     let send = |server: &Server| {
-        server.request("POST", "/v1/documents", &[("idempotency-key", "second")], lines[10..20].join("\n").as_bytes())
+        server.request(
+            "POST",
+            "/v1/documents",
+            &[("idempotency-key", "second")],
+            lines[10..20].join("\n").as_bytes(),
+        )
     };
     let refused = send(&server).expect(503);
-    assert!(refused.detail().starts_with("d/log/00000000000000000000.jsonl: cannot write: Input/output error"), "{refused:?}");
+    assert!(
+        refused.detail().starts_with("d/log/00000000000000000000.jsonl: cannot write: Input/output error"),
+        "{refused:?}"
+    );
     assert!(folder.file("now.failed").exists(), "the fault did not happen");
     std::fs::remove_file(folder.file("now")).unwrap();
     // The system forgets that it could not write; we do not.
     send(&server).expect(503);
-    assert!(server.get("/readyz").expect(503).detail().contains("look at the disk, then start the service again"));
+    assert!(
+        server.get("/readyz").expect(503).detail().contains("look at the disk, then start the service again")
+    );
     let model = server.get("/v1/model").expect(200).json();
     assert_eq!((&model["progress"]["accepted"], &model["documents"]), (&10.into(), &10.into()));
     server.get("/v1/topics").expect(200);

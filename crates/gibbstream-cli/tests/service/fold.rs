@@ -6,7 +6,8 @@ use serde_json::Value;
 
 /// What `train -` makes of these documents with these flags.
 pub fn offline(folder: &Folder, lines: &[String], flags: &str) -> Value {
-    let mode = if flags.contains("--vocab") || flags.contains("--continue") { "" } else { "--vocab-mode grow" };
+    let mode =
+        if flags.contains("--vocab") || flags.contains("--continue") { "" } else { "--vocab-mode grow" };
     let line = format!("train - --json --no-progress {mode} {flags}");
     run_with(folder, &line, |command| {
         command.write_stdin(lines.join("\n") + "\n");
@@ -46,7 +47,9 @@ fn the_model_is_that_of_train() {
         // Whenever that is: after whole minibatches.
         let model = server.wait("documents are learnt", |model| {
             let progress = &model["progress"];
-            progress["accepted"] == 137 && progress["waiting"].as_u64() < Some(40) && progress["documents"] == model["documents"]
+            progress["accepted"] == 137
+                && progress["waiting"].as_u64() < Some(40)
+                && progress["documents"] == model["documents"]
         });
         let whole = &lines[..lines.len() - model["progress"]["waiting"].as_u64().unwrap() as usize];
         let expected = offline(&folder, whole, flags);
@@ -54,7 +57,9 @@ fn the_model_is_that_of_train() {
         assert_eq!(model["documents"], expected["documents"], "{flags}");
         if flags.contains("--holdout") {
             let (score, last) = (&model["progress"]["score"], expected["evaluations"].as_array().unwrap());
-            let same = last.iter().any(|one| one["log_perplexity_per_document"] == score["log_perplexity_per_document"]);
+            let same = last
+                .iter()
+                .any(|one| one["log_perplexity_per_document"] == score["log_perplexity_per_document"]);
             assert!(same && score["log_perplexity_per_document"].is_number(), "{score}");
         }
         // The file of this moment is the same model.
@@ -89,7 +94,10 @@ fn a_cut_is_in_the_log_and_made_again() {
             command.write_stdin(lines[..13].join("\n"));
         })
         .ok();
-        for (flags, part) in [("--out b.gbs --continue a.gbs", &lines[13..17]), ("--out c.gbs --continue b.gbs", &lines[17..27])] {
+        for (flags, part) in [
+            ("--out b.gbs --continue a.gbs", &lines[13..17]),
+            ("--out c.gbs --continue b.gbs", &lines[17..27]),
+        ] {
             run_with(&folder, &format!("train - --json {flags}"), |command| {
                 command.write_stdin(part.join("\n"));
             })
@@ -113,7 +121,10 @@ fn it_goes_on_where_it_was() {
     assert_eq!(server.get("/v1/model").json()["documents"], 40, "the checkpoint answers at once");
     assert_eq!(server.send(&lines[42..])["position"], 42);
     let model = server.learnt(90);
-    assert_eq!(model["model_hash"], offline(&folder, &lines[..90], &format!("{FLAGS} --seed 3"))["model_hash"]);
+    assert_eq!(
+        model["model_hash"],
+        offline(&folder, &lines[..90], &format!("{FLAGS} --seed 3"))["model_hash"]
+    );
     drop(server);
     let (code, error) = refused(&folder, "--data d --topics 4 --batch 10 --sweeps 5 --seed 3");
     assert_eq!(code, Some(2));
@@ -136,13 +147,28 @@ fn two_services_cannot_share_a_folder() {
 fn what_makes_no_sense_is_refused() {
     let folder = Folder::new();
     for (flags, expected) in [
-        ("--topics 3", "--data: there is no place for the documents; name a folder for log, checkpoints and model with --data DIR"),
+        (
+            "--topics 3",
+            "--data: there is no place for the documents; name a folder for log, checkpoints and model with --data DIR",
+        ),
         ("--data d --topics 3 x.jsonl", "INPUT: a service gets its documents over HTTP; leave it out"),
         ("--data d --topics 3 --out m.gbs", "--out: has no meaning for a service; leave it out"),
-        ("--data d --model ica --components 2", "--model: a service learns topics, not a ica; use lda or hdp"),
-        ("--data d --topics 3 --vocab-mode fixed", "--vocab-mode: the words of a stream without end cannot be counted first; give them with --vocab, or use --vocab-mode grow or hash=BITS"),
-        ("--read-only", "--read-only: there is no model to answer questions about; name it with --continue MODEL, or a folder of a service with --data DIR"),
-        ("--data d --topics 3 --listen 0.0.0.0:0", "--listen: others can reach 0.0.0.0:0, and no token is asked for; listen on 127.0.0.1, or name a file with a token with --token-file"),
+        (
+            "--data d --model ica --components 2",
+            "--model: a service learns topics, not a ica; use lda or hdp",
+        ),
+        (
+            "--data d --topics 3 --vocab-mode fixed",
+            "--vocab-mode: the words of a stream without end cannot be counted first; give them with --vocab, or use --vocab-mode grow or hash=BITS",
+        ),
+        (
+            "--read-only",
+            "--read-only: there is no model to answer questions about; name it with --continue MODEL, or a folder of a service with --data DIR",
+        ),
+        (
+            "--data d --topics 3 --listen 0.0.0.0:0",
+            "--listen: others can reach 0.0.0.0:0, and no token is asked for; listen on 127.0.0.1, or name a file with a token with --token-file",
+        ),
     ] {
         let (code, error) = refused(&folder, flags);
         assert_eq!((code, error.as_str()), (Some(2), format!("error: {expected}").as_str()), "{flags}");

@@ -18,8 +18,16 @@ fn what_is_too_large_is_refused() {
     for (body, status, detail) in [
         (text(1000), 413, "the body has more than 4096 bytes; send it in parts"),
         (text(250), 413, "line 1: the document has more than 1024 bytes; split it into smaller ones"),
-        (format!("{}\n{}", text(20), text(21)), 422, "line 2: the document has 21 tokens, and at most 20 are taken; split it into smaller ones"),
-        ([text(1), text(1), text(1), text(1)].join("\n"), 413, "the body has 4 documents, and at most 3 are taken at once; send it in parts"),
+        (
+            format!("{}\n{}", text(20), text(21)),
+            422,
+            "line 2: the document has 21 tokens, and at most 20 are taken; split it into smaller ones",
+        ),
+        (
+            [text(1), text(1), text(1), text(1)].join("\n"),
+            413,
+            "the body has 4 documents, and at most 3 are taken at once; send it in parts",
+        ),
     ] {
         assert_eq!(server.post("/v1/documents", body).expect(status).detail(), detail);
     }
@@ -29,14 +37,22 @@ fn what_is_too_large_is_refused() {
     server.send(&[text(20), text(20), text(20)]);
     // Without a length, and without an end.
     let mut stream = server.connect();
-    write!(stream, "POST /v1/documents HTTP/1.1\r\nhost: {}\r\ntransfer-encoding: chunked\r\n\r\n", server.address).unwrap();
+    write!(
+        stream,
+        "POST /v1/documents HTTP/1.1\r\nhost: {}\r\ntransfer-encoding: chunked\r\n\r\n",
+        server.address
+    )
+    .unwrap();
     let chunk = format!("400\r\n{}\r\n", "x".repeat(1024));
     let mut sent = 0;
     while sent < 100 && stream.write_all(chunk.as_bytes()).is_ok() {
         sent += 1;
     }
     let reply = read_reply(&mut stream);
-    assert!(reply.is_none_or(|reply| reply.status == 413), "the connection may end before the answer is read");
+    assert!(
+        reply.is_none_or(|reply| reply.status == 413),
+        "the connection may end before the answer is read"
+    );
     assert_eq!(server.get("/v1/model").json()["progress"]["accepted"], 3);
 }
 
@@ -47,18 +63,45 @@ fn bodies_that_are_not_what_they_should_be() {
     for (body, detail) in [
         (&b""[..], "the body contains no documents; send one JSON object a line"),
         (b"\n \r\n\t\n", "the body contains no documents; send one JSON object a line"),
-        (b"film", "line 1: is not a JSON object; write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}"),
-        (b"[{\"text\": \"film\"}]", "line 1: is not a JSON object; write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}"),
-        (b"{\"text\": \"film\"}\n\n{\"text\": 7}", "line 3: field `text` is a number, not a string or a list of tokens; name the field that holds the text with --text-field"),
-        (b"{\"texte\": \"film\"}", "line 1: has no field `text` (fields: `texte`); name the field that holds the text with --text-field"),
-        (b"{\"text\": \"film\"", "line 1: is not valid JSON at column 15: EOF while parsing an object; every line must hold one whole JSON object"),
-        (b"{\"text\": \"film\"} {}", "line 1: is not valid JSON at column 18: trailing characters; every line must hold one whole JSON object"),
+        (
+            b"film",
+            "line 1: is not a JSON object; write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}",
+        ),
+        (
+            b"[{\"text\": \"film\"}]",
+            "line 1: is not a JSON object; write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}",
+        ),
+        (
+            b"{\"text\": \"film\"}\n\n{\"text\": 7}",
+            "line 3: field `text` is a number, not a string or a list of tokens; name the field that holds the text with --text-field",
+        ),
+        (
+            b"{\"texte\": \"film\"}",
+            "line 1: has no field `text` (fields: `texte`); name the field that holds the text with --text-field",
+        ),
+        (
+            b"{\"text\": \"film\"",
+            "line 1: is not valid JSON at column 15: EOF while parsing an object; every line must hold one whole JSON object",
+        ),
+        (
+            b"{\"text\": \"film\"} {}",
+            "line 1: is not valid JSON at column 18: trailing characters; every line must hold one whole JSON object",
+        ),
         (b"{\"text\": \"\xff\"}", "line 1: is not UTF-8; send JSON lines in UTF-8"),
         (b"{\"text\": \"film\"}\n\xc3(", "line 2: is not UTF-8; send JSON lines in UTF-8"),
         (b"\x1f\x8b\x08", "line 1: is not UTF-8; send JSON lines in UTF-8"),
-        (b"BZh91AY", "line 1: is not a JSON object; write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}"),
-        (b"{\"text\": \"\\ud800\"}", "line 1: is not valid JSON at column 16: lone leading surrogate in hex escape; every line must hold one whole JSON object"),
-        (b"{\"text\": [\"a\", 3]}", "line 1: token 2 of field `text` is a number; a list of tokens holds strings"),
+        (
+            b"BZh91AY",
+            "line 1: is not a JSON object; write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}",
+        ),
+        (
+            b"{\"text\": \"\\ud800\"}",
+            "line 1: is not valid JSON at column 16: lone leading surrogate in hex escape; every line must hold one whole JSON object",
+        ),
+        (
+            b"{\"text\": [\"a\", 3]}",
+            "line 1: token 2 of field `text` is a number; a list of tokens holds strings",
+        ),
     ] {
         let reply = server.post("/v1/documents", body).expect(422);
         assert_eq!(reply.detail(), detail, "{}", String::from_utf8_lossy(body));
@@ -68,7 +111,9 @@ fn bodies_that_are_not_what_they_should_be() {
     let packed = server.request("POST", "/v1/documents", &[("content-encoding", "gzip")], b"{}").expect(415);
     assert_eq!(packed.detail(), "the body is compressed, which is not understood; send it as it is");
     for key in ["", "a b", &"k".repeat(201), "caf\u{e9}"] {
-        let reply = server.request("POST", "/v1/documents", &[("idempotency-key", key)], b"{\"text\": \"film\"}").expect(422);
+        let reply = server
+            .request("POST", "/v1/documents", &[("idempotency-key", key)], b"{\"text\": \"film\"}")
+            .expect(422);
         assert!(reply.detail().starts_with("Idempotency-Key: it must be one name"), "{key}");
     }
     assert_eq!(server.get("/v1/model").json()["progress"]["accepted"], 0, "nothing of all this was accepted");
@@ -81,10 +126,22 @@ fn bodies_that_are_not_what_they_should_be() {
         ("", "body: EOF while parsing a value"),
         ("[]", "body: invalid length 0, expected struct InferRequest"),
         ("{\"documents\": 3}", "body: invalid type: integer `3`, expected a sequence"),
-        ("{\"documents\": [{}]}", "documents: there is not exactly one of text, tokens and counts; give one of them"),
-        ("{\"documents\": [{\"text\": \"a\", \"tokens\": []}]}", "documents: there is not exactly one of text, tokens and counts"),
-        ("{\"documents\": [{\"counts\": {\"a\": -1}}]}", "documents: the count of `a` is -1; use whole numbers from 0 to 16777216"),
-        ("{\"documents\": [{\"counts\": {\"film\": 200000}}]}", "documents: number 0 has more than 100000 tokens; split it into smaller ones"),
+        (
+            "{\"documents\": [{}]}",
+            "documents: there is not exactly one of text, tokens and counts; give one of them",
+        ),
+        (
+            "{\"documents\": [{\"text\": \"a\", \"tokens\": []}]}",
+            "documents: there is not exactly one of text, tokens and counts",
+        ),
+        (
+            "{\"documents\": [{\"counts\": {\"a\": -1}}]}",
+            "documents: the count of `a` is -1; use whole numbers from 0 to 16777216",
+        ),
+        (
+            "{\"documents\": [{\"counts\": {\"film\": 200000}}]}",
+            "documents: number 0 has more than 100000 tokens; split it into smaller ones",
+        ),
         ("{\"documents\": [], \"top\": 0}", "top: 0 shares would be given; use at least 1"),
         ("{\"documents\": [], \"more\": 1}", "body: unknown field `more`"),
     ] {
@@ -125,7 +182,12 @@ fn room_for_bodies_is_bounded() {
     let text = format!("{{\"text\": \"{}\"}}", "film ".repeat(1000));
     let half = |server: &Server| {
         let mut stream = server.connect();
-        write!(stream, "POST /v1/documents HTTP/1.1\r\nhost: {}\r\ncontent-length: 20000\r\n\r\n{text}", server.address).unwrap();
+        write!(
+            stream,
+            "POST /v1/documents HTTP/1.1\r\nhost: {}\r\ncontent-length: 20000\r\n\r\n{text}",
+            server.address
+        )
+        .unwrap();
         stream
     };
     let held = [half(&server), half(&server)];
@@ -140,16 +202,23 @@ fn room_for_bodies_is_bounded() {
 #[test]
 fn slow_clients_are_given_up_and_others_are_served() {
     let folder = Folder::new();
-    let server = Server::start(&folder, &format!("{FLAGS} --header-timeout 0.5 --body-timeout 0.5 --write-timeout 0.5"));
+    let server = Server::start(
+        &folder,
+        &format!("{FLAGS} --header-timeout 0.5 --body-timeout 0.5 --write-timeout 0.5"),
+    );
     let mut head = server.connect();
     head.write_all(b"GET /healthz HTTP/1.1\r\nho").unwrap();
     let mut body = server.connect();
-    write!(body, "POST /v1/documents HTTP/1.1\r\nhost: {}\r\ncontent-length: 100\r\n\r\n{{", server.address).unwrap();
+    write!(body, "POST /v1/documents HTTP/1.1\r\nhost: {}\r\ncontent-length: 100\r\n\r\n{{", server.address)
+        .unwrap();
     let mut silent = server.connect();
     let started = Instant::now();
     server.get("/healthz").expect(200);
     assert!(started.elapsed() < Duration::from_millis(400), "others do not wait");
-    assert_eq!(read_reply(&mut body).unwrap().expect(408).detail(), "the body did not come within 0.5 seconds");
+    assert_eq!(
+        read_reply(&mut body).unwrap().expect(408).detail(),
+        "the body did not come within 0.5 seconds"
+    );
     for stream in [&mut head, &mut silent] {
         let mut rest = Vec::new();
         // The end, or a reset.

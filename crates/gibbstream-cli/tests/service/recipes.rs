@@ -8,15 +8,20 @@ use std::process::{Command, Stdio};
 
 /// The blocks of the guide that a shell can run, those with a text first.
 fn recipe(with: &str) -> String {
-    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/service.md")).unwrap();
+    let guide =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/service.md")).unwrap();
     let blocks = guide.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
-    blocks.into_iter().find(|block| block.contains(with)).unwrap_or_else(|| panic!("there is no recipe with {with}"))
+    blocks
+        .into_iter()
+        .find(|block| block.contains(with))
+        .unwrap_or_else(|| panic!("there is no recipe with {with}"))
 }
 
 /// Whether all programs are here that a recipe needs.
 fn has(programs: &[&str]) -> bool {
     let is_there = |program: &&str| {
-        let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
+        let found =
+            Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
         found.is_ok_and(|status| status.success())
     };
     programs.iter().all(|program| is_there(&program))
@@ -49,7 +54,10 @@ fn sending_and_asking_and_learning_again() {
     let ask = ask.replace("--json", "--header 'content-type: application/json' --data");
     let asked = shell(&folder, &ask, &server).output().unwrap();
     let text = String::from_utf8(asked.stdout).unwrap();
-    assert!(asked.status.success() && text.contains("gibbstream/topics/1") && text.contains("gibbstream/infer/1"), "{text}");
+    assert!(
+        asked.status.success() && text.contains("gibbstream/topics/1") && text.contains("gibbstream/infer/1"),
+        "{text}"
+    );
     let again = shell(&folder, &recipe("jq -c '.documents[]?'"), &server).output().unwrap();
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
     assert_eq!(run(&folder, "inspect again.gbs --json").ok().json()["model_hash"], model["model_hash"]);

@@ -28,7 +28,10 @@ fn before_anything_is_learnt_it_is_ready_and_says_so() {
         assert!(reply.detail().starts_with("nothing has been learnt yet"), "{path}");
     }
     let model = server.get("/v1/model").expect(200).json();
-    assert_eq!((&model["topics"], &model["documents"], &model["model_hash"]), (&json!(3), &json!(0), &Value::Null));
+    assert_eq!(
+        (&model["topics"], &model["documents"], &model["model_hash"]),
+        (&json!(3), &json!(0), &Value::Null)
+    );
     assert_eq!(server.stop(), Some(143));
 }
 
@@ -41,7 +44,11 @@ fn answers_are_those_of_the_program() {
     server.learnt(120);
     let file = server.get("/v1/model.gbs").expect(200);
     assert!(file.header("etag").is_some());
-    assert_eq!(server.request("POST", "/v1/control", &[], b"{\"action\": \"checkpoint\"}").expect(200).json()["progress"]["checkpoint_documents"], 120);
+    assert_eq!(
+        server.request("POST", "/v1/control", &[], b"{\"action\": \"checkpoint\"}").expect(200).json()["progress"]
+            ["checkpoint_documents"],
+        120
+    );
     let checkpoint = "d/checkpoints/checkpoint-000000000012.gbs";
     let topics = server.get("/v1/topics").expect(200).json();
     assert_eq!(topics["topics"], run(&folder, &format!("topics {checkpoint} --json")).ok().json()["topics"]);
@@ -55,9 +62,13 @@ fn answers_are_those_of_the_program() {
     let word = server.get(&format!("/v1/words/{}", best["word"].as_str().unwrap())).expect(200).json();
     let owner = word["topics"].as_array().unwrap().iter().find(|topic| topic["topic"] == 2).unwrap();
     assert_eq!(owner["weight"], best["weight"]);
-    let shares: f64 = word["topics"].as_array().unwrap().iter().map(|topic| topic["share"].as_f64().unwrap()).sum();
+    let shares: f64 =
+        word["topics"].as_array().unwrap().iter().map(|topic| topic["share"].as_f64().unwrap()).sum();
     assert!((shares - 1.0).abs() < 1e-12 && word["count"].as_u64().unwrap() > 0);
-    assert_eq!(server.get("/v1/words/unheard").expect(404).detail(), "the model does not know this word; words are spelled as in /v1/topics");
+    assert_eq!(
+        server.get("/v1/words/unheard").expect(404).detail(),
+        "the model does not know this word; words are spelled as in /v1/topics"
+    );
     assert_eq!(server.get("/v1/topics/3").expect(404).detail(), "there is no topic 3; see /v1/topics");
     // Mixtures: text, tokens and counts of the same words are the same document.
     let texts = ["plot actor film film unheard", "song album"];
@@ -75,7 +86,8 @@ fn answers_are_those_of_the_program() {
     ] });
     let others = server.post("/v1/infer", body.to_string()).expect(200).json();
     let theta = inferred["documents"][0]["theta"].as_array().unwrap();
-    let largest = (0..3).max_by(|&a, &b| theta[a].as_f64().unwrap().total_cmp(&theta[b].as_f64().unwrap())).unwrap();
+    let largest =
+        (0..3).max_by(|&a, &b| theta[a].as_f64().unwrap().total_cmp(&theta[b].as_f64().unwrap())).unwrap();
     for index in 0..2 {
         let document = &others["documents"][index];
         assert_eq!(document["theta"], json!([{ "topic": largest, "weight": theta[largest] }]));
@@ -86,7 +98,12 @@ fn answers_are_those_of_the_program() {
     let periods = timeline["periods"].as_array().unwrap();
     assert_eq!(periods.iter().map(|period| period["documents"].as_u64().unwrap()).sum::<u64>(), 120);
     for at in 0..periods.len() {
-        let shares: f64 = timeline["topics"].as_array().unwrap().iter().map(|topic| topic["share"][at].as_f64().unwrap()).sum();
+        let shares: f64 = timeline["topics"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|topic| topic["share"][at].as_f64().unwrap())
+            .sum();
         assert!((shares - 1.0).abs() < 1e-9, "{timeline}");
     }
     assert_eq!(server.stop(), Some(143));
@@ -124,7 +141,11 @@ fn orders_are_carried_out() {
     server.send(&documents(30));
     std::thread::sleep(std::time::Duration::from_millis(300));
     let progress = server.get("/v1/model").json()["progress"].clone();
-    assert_eq!((&progress["documents"], &progress["waiting"]), (&json!(0), &json!(30)), "documents are taken meanwhile");
+    assert_eq!(
+        (&progress["documents"], &progress["waiting"]),
+        (&json!(0), &json!(30)),
+        "documents are taken meanwhile"
+    );
     order("resume").expect(200);
     server.learnt(30);
     assert!(!folder.file("d/checkpoints/checkpoint-000000000003.gbs").exists());
@@ -159,7 +180,10 @@ fn events_tell_what_happens() {
     assert_eq!(event(&mut reader, "progress")["documents"], 0, "how things stand comes at once");
     server.send(&documents(40));
     let evaluation = event(&mut reader, "evaluation");
-    assert!(evaluation["log_perplexity_per_document"].is_number() && evaluation["standard_error"].is_number(), "{evaluation}");
+    assert!(
+        evaluation["log_perplexity_per_document"].is_number() && evaluation["standard_error"].is_number(),
+        "{evaluation}"
+    );
     loop {
         let snapshot = event(&mut reader, "snapshot");
         if snapshot["documents"] == 30 {
@@ -179,8 +203,19 @@ fn the_document_of_the_interface_is_whole() {
     let mut paths: Vec<&str> = document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
     paths.sort_unstable();
     let expected = [
-        "/healthz", "/metrics", "/readyz", "/v1/control", "/v1/documents", "/v1/events", "/v1/infer", "/v1/model",
-        "/v1/model.gbs", "/v1/timeline", "/v1/topics", "/v1/topics/{id}", "/v1/words/{word}",
+        "/healthz",
+        "/metrics",
+        "/readyz",
+        "/v1/control",
+        "/v1/documents",
+        "/v1/events",
+        "/v1/infer",
+        "/v1/model",
+        "/v1/model.gbs",
+        "/v1/timeline",
+        "/v1/topics",
+        "/v1/topics/{id}",
+        "/v1/words/{word}",
     ];
     assert_eq!(paths, expected);
 }
@@ -204,7 +239,10 @@ fn numbers_for_prometheus() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line}: {text}");
     }
-    assert!(text.contains("gibbstream_request_seconds_bucket{") && text.contains("gibbstream_held_out_nats_per_document "));
+    assert!(
+        text.contains("gibbstream_request_seconds_bucket{")
+            && text.contains("gibbstream_held_out_nats_per_document ")
+    );
 }
 
 #[test]
@@ -216,7 +254,13 @@ fn what_was_begun_is_finished() {
     // A request of which only a part is there when the end comes.
     let mut slow = server.connect();
     let body = lines[490..].join("\n");
-    write!(slow, "POST /v1/documents HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\n\r\n", server.address, body.len()).unwrap();
+    write!(
+        slow,
+        "POST /v1/documents HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\n\r\n",
+        server.address,
+        body.len()
+    )
+    .unwrap();
     slow.write_all(&body.as_bytes()[..100]).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(200));
     let pid = server.pid().to_string();

@@ -107,10 +107,17 @@ impl Server {
     }
 
     /// A request that may fail, because the service may be killed meanwhile.
-    pub fn try_request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Option<Reply> {
+    pub fn try_request(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Option<Reply> {
         let mut stream = TcpStream::connect(&self.address).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
-        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+        let mut head =
+            format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             head += &format!("host: {}\r\n", self.address);
         }
@@ -121,7 +128,8 @@ impl Server {
 
     #[track_caller]
     pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
-        self.try_request(method, path, headers, body).unwrap_or_else(|| panic!("no answer to {method} {path}"))
+        self.try_request(method, path, headers, body)
+            .unwrap_or_else(|| panic!("no answer to {method} {path}"))
     }
 
     #[track_caller]

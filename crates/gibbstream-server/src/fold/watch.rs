@@ -143,7 +143,8 @@ impl Watch {
             let weight = if first { 1.0 } else { RECENT };
             *recent = (1.0 - weight) * *recent + weight * tokens / all;
         }
-        let far = |(topic, recent): (&u64, &f64)| (recent - model.get(topic).unwrap_or(&0.0) / model_all).abs();
+        let far =
+            |(topic, recent): (&u64, &f64)| (recent - model.get(topic).unwrap_or(&0.0) / model_all).abs();
         Some(0.5 * self.recent.iter().map(far).sum::<f64>())
     }
 }

@@ -79,10 +79,13 @@ impl WordsQuery {
         let Query(query) = query.map_err(|refused| Problem::unprocessable(refused.body_text()))?;
         let (words, lambda) = (query.words.unwrap_or(WORDS_PREPARED), query.lambda.unwrap_or(1.0));
         if !(1..=MOST_WORDS).contains(&words) {
-            return Err(Problem::unprocessable(format!("words: {words} is not from 1 to {MOST_WORDS}; ask for fewer words")));
+            return Err(Problem::unprocessable(format!(
+                "words: {words} is not from 1 to {MOST_WORDS}; ask for fewer words"
+            )));
         }
         if !(0.0..=1.0).contains(&lambda) {
-            let detail = format!("lambda: {lambda} is not in [0, 1]; use 1 for frequent words, 0.6 for typical ones");
+            let detail =
+                format!("lambda: {lambda} is not in [0, 1]; use 1 for frequent words, 0.6 for typical ones");
             return Err(Problem::unprocessable(detail));
         }
         Ok((words, lambda))
@@ -122,7 +125,10 @@ async fn summarised(app: &App, view: Arc<View>, words: usize, lambda: f64) -> An
     let _turn = app.inference_turn().await?;
     let work = move || view.topics(words, lambda);
     let answer = tokio::task::spawn_blocking(work).await.map_err(|_| {
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be worked on; please report this")
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the request could not be worked on; please report this",
+        )
     })?;
     Ok(answer?)
 }
@@ -158,12 +164,17 @@ pub async fn topic(
     (status = 200, description = "Its topics", body = WordAnswer),
     (status = 404, description = "The model does not know the word", body = Problem, content_type = "application/problem+json"),
     (status = 409, description = "Nothing has been learnt yet", body = Problem, content_type = "application/problem+json")))]
-pub async fn word(State(app): State<Arc<App>>, word: Result<Path<String>, PathRejection>) -> Answer<Response> {
+pub async fn word(
+    State(app): State<Arc<App>>,
+    word: Result<Path<String>, PathRejection>,
+) -> Answer<Response> {
     let Ok(Path(word)) = word else { return Err(Problem::not_found("this is not a word in UTF-8")) };
     let view = app.view()?;
     match view.word(&word)? {
         Some(answer) => json(&answer),
-        None => Err(Problem::not_found("the model does not know this word; words are spelled as in /v1/topics")),
+        None => {
+            Err(Problem::not_found("the model does not know this word; words are spelled as in /v1/topics"))
+        }
     }
 }
 
@@ -246,7 +257,8 @@ pub async fn model_file(State(app): State<Arc<App>>) -> Answer<Response> {
     let mut response = Response::new(Body::from(bytes));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment; filename=\"model.gbs\""));
+    headers
+        .insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment; filename=\"model.gbs\""));
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", view.hash())) {
         headers.insert(header::ETAG, tag);
     }

@@ -51,7 +51,10 @@ pub async fn post(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -
     let taken = body::read(&app, &headers, body).await?;
     let ControlRequest { action } = parse(&taken.bytes)?;
     if app.log.is_none() {
-        return Err(Problem::new(StatusCode::FORBIDDEN, "this service is read-only; there is nothing to control"));
+        return Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "this service is read-only; there is nothing to control",
+        ));
     }
     match action {
         Action::Pause => app.status.pause(true),
@@ -62,7 +65,8 @@ pub async fn post(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -
                 return Err(unavailable(format!("learning has stopped: {problem}")));
             }
             let saved = tokio::time::timeout(app.limits.stop_timeout, app.status.request_checkpoint()).await;
-            let saved = saved.map_err(|_| unavailable("the checkpoint takes long; look at /v1/model later".into()))?;
+            let saved = saved
+                .map_err(|_| unavailable("the checkpoint takes long; look at /v1/model later".into()))?;
             saved.map_err(|_| unavailable("the service is ending".into()))?.map_err(unavailable)?;
         }
     }

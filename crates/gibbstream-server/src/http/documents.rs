@@ -89,18 +89,24 @@ fn check_backlog(app: &App) -> Answer<()> {
 
 fn refused(refusal: Refusal) -> Problem {
     match refusal {
-        Refusal::Busy => {
-            Problem::busy(StatusCode::TOO_MANY_REQUESTS, "too many requests wait for the disk; try again later", 1)
-        }
+        Refusal::Busy => Problem::busy(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too many requests wait for the disk; try again later",
+            1,
+        ),
         Refusal::KeyReused => Problem::unprocessable(
             "Idempotency-Key: it was used for other documents; use a new name for each request",
         ),
         Refusal::Disk(problem) => Problem::busy(
             StatusCode::SERVICE_UNAVAILABLE,
-            format!("{problem}; nothing was accepted, so send the documents again when the disk can be written to"),
+            format!(
+                "{problem}; nothing was accepted, so send the documents again when the disk can be written to"
+            ),
             10,
         ),
-        Refusal::Closed => Problem::busy(StatusCode::SERVICE_UNAVAILABLE, "the service is ending; try again later", 5),
+        Refusal::Closed => {
+            Problem::busy(StatusCode::SERVICE_UNAVAILABLE, "the service is ending; try again later", 5)
+        }
     }
 }
 
@@ -108,7 +114,10 @@ fn refused(refusal: Refusal) -> Problem {
 /// content.
 pub fn check(inputs: &Inputs, limits: &Limits, body: Vec<u8>) -> Answer<(String, u64, u64)> {
     let text = String::from_utf8(body).map_err(|error| {
-        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
+        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count();
         Problem::unprocessable(format!("line {line}: is not UTF-8; send JSON lines in UTF-8"))
     })?;
     let documents: Vec<(usize, &str)> = text
@@ -121,12 +130,19 @@ pub fn check(inputs: &Inputs, limits: &Limits, body: Vec<u8>) -> Answer<(String,
         return Err(Problem::unprocessable("the body contains no documents; send one JSON object a line"));
     }
     if documents.len() > limits.documents {
-        let detail = format!("the body has {} documents, and at most {} are taken at once; send it in parts", documents.len(), limits.documents);
+        let detail = format!(
+            "the body has {} documents, and at most {} are taken at once; send it in parts",
+            documents.len(),
+            limits.documents
+        );
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
     }
     for &(line, document) in &documents {
         if document.len() > limits.document_bytes {
-            let detail = format!("line {line}: the document has more than {} bytes; split it into smaller ones", limits.document_bytes);
+            let detail = format!(
+                "line {line}: the document has more than {} bytes; split it into smaller ones",
+                limits.document_bytes
+            );
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
         }
         if !document.starts_with('{') {
@@ -143,7 +159,10 @@ pub fn check(inputs: &Inputs, limits: &Limits, body: Vec<u8>) -> Answer<(String,
         let document = document.map_err(|error| Problem::of_document(&error))?;
         let tokens = document.tokens() + document.out_of_vocabulary;
         if tokens > limits.document_tokens {
-            let detail = format!("line {line}: the document has {tokens} tokens, and at most {} are taken; split it into smaller ones", limits.document_tokens);
+            let detail = format!(
+                "line {line}: the document has {tokens} tokens, and at most {} are taken; split it into smaller ones",
+                limits.document_tokens
+            );
             return Err(Problem::unprocessable(detail));
         }
         count += 1;

@@ -73,7 +73,8 @@ pub async fn post(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -
         let documents: Vec<Document> = documents.collect::<gibbstream::Result<_>>()?;
         let most = worker.limits.document_tokens;
         if let Some(large) = documents.iter().position(|document| document.tokens() > most) {
-            let detail = format!("documents: number {large} has more than {most} tokens; split it into smaller ones");
+            let detail =
+                format!("documents: number {large} has more than {most} tokens; split it into smaller ones");
             return Err(Problem::unprocessable(detail));
         }
         let how = MixtureInference { sweeps: SWEEPS, seed: worker.seed, details: false };
@@ -81,12 +82,17 @@ pub async fn post(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -
         Ok(mixtures)
     };
     let documents = tokio::task::spawn_blocking(work).await.map_err(|_| {
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be worked on; please report this")
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the request could not be worked on; please report this",
+        )
     })??;
     json(&InferAnswer { schema: "gibbstream/infer/1", model_hash: hash, documents })
 }
 
 /// The body as JSON, or what is wrong with it and where.
 pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Answer<T> {
-    serde_json::from_slice(body).map_err(|error| Problem::unprocessable(format!("body: {error}; send the JSON that /v1/openapi.json describes")))
+    serde_json::from_slice(body).map_err(|error| {
+        Problem::unprocessable(format!("body: {error}; send the JSON that /v1/openapi.json describes"))
+    })
 }

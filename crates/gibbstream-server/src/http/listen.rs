@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -24,13 +24,18 @@ connection: close\r\ncontent-length: 127\r\n\r\n\
 {\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,\"detail\":\"all connections are taken; try again later\"        }";
 
 /// Answers until `stopping` says so, and then until all requests that were begun are answered.
-pub async fn listen(listener: TcpListener, router: Router, app: Arc<App>, mut stopping: watch::Receiver<bool>) {
+pub async fn listen(
+    listener: TcpListener,
+    router: Router,
+    app: Arc<App>,
+    mut stopping: watch::Receiver<bool>,
+) {
     let places = Arc::new(Semaphore::new(app.limits.connections));
     let (alive, mut all_ended) = tokio::sync::mpsc::channel::<()>(1);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = stopping.wait_for(|stopping| *stopping) => break,
+            () = told_to(&mut stopping) => break,
         };
         let stream = match accepted {
             Ok((stream, _)) => stream,
@@ -57,10 +62,17 @@ pub async fn listen(listener: TcpListener, router: Router, app: Arc<App>, mut st
     let _ = all_ended.recv().await;
 }
 
+/// Waits until it is told to stop.
+async fn told_to(stopping: &mut watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stopping| *stopping).await;
+}
+
 fn refuse(stream: TcpStream) {
     tokio::spawn(async move {
-        let mut stream = stream;
-        let _ = tokio::time::timeout(Duration::from_secs(1), stream.write_all(FULL)).await;
+        // A new connection has room for so little.
+        if tokio::time::timeout(Duration::from_secs(1), stream.writable()).await.is_ok() {
+            let _ = stream.try_write(FULL);
+        }
     });
 }
 
@@ -75,7 +87,7 @@ async fn serve(stream: TcpStream, router: Router, app: &App, mut stopping: watch
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = &mut connection => ended,
-        _ = stopping.wait_for(|stopping| *stopping) => {
+        () = told_to(&mut stopping) => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
@@ -116,13 +128,21 @@ impl Patient {
 }
 
 impl AsyncRead for Patient {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        to: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(context, to)
     }
 }
 
 impl AsyncWrite for Patient {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.watched(context, written)
     }

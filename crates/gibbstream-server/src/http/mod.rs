@@ -133,9 +133,14 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/infer", post(infer::post))
         .route("/v1/documents", post(documents::post))
         .route("/v1/control", post(control::post))
-        .fallback(|| async { Problem::not_found("there is nothing here; /v1/openapi.json lists what there is") })
+        .fallback(|| async {
+            Problem::not_found("there is nothing here; /v1/openapi.json lists what there is")
+        })
         .method_not_allowed_fallback(|| async {
-            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this cannot be done here; /v1/openapi.json lists what can")
+            Problem::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this cannot be done here; /v1/openapi.json lists what can",
+            )
         })
         .layer(middleware::from_fn_with_state(app.clone(), guard))
         .with_state(app)
@@ -149,7 +154,9 @@ async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
     let origin = request.headers().get(header::ORIGIN).cloned();
     app.metrics.working.inc();
     let mut response = match admit(&app, &route, &request) {
-        Ok(_permit) if method == Method::OPTIONS && origin.is_some() => StatusCode::NO_CONTENT.into_response(),
+        Ok(_permit) if method == Method::OPTIONS && origin.is_some() => {
+            StatusCode::NO_CONTENT.into_response()
+        }
         Ok(_permit) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
@@ -182,7 +189,7 @@ fn admit<'a>(app: &'a App, route: &str, request: &Request) -> Answer<SemaphorePe
         ),
     })?;
     let needed = match route {
-        "/healthz" | "/readyz" => Access::None,
+        "/" | "/healthz" | "/readyz" => Access::None,
         "/v1/documents" | "/v1/control" => Access::Write,
         _ if request.method() == Method::OPTIONS => Access::None,
         _ => Access::Read,

@@ -33,6 +33,7 @@ impl utoipa::Modify for Tokens {
 
 /// The document as text.
 pub async fn document() -> Answer<Response> {
-    static TEXT: LazyLock<bytes::Bytes> = LazyLock::new(|| Document::openapi().to_json().unwrap_or_default().into());
+    static TEXT: LazyLock<bytes::Bytes> =
+        LazyLock::new(|| Document::openapi().to_json().unwrap_or_default().into());
     Ok(json_bytes(TEXT.clone()))
 }

@@ -79,15 +79,15 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let text = serde_json::to_string(&self).unwrap_or_default();
         let mut response = Response::new(Body::from(text));
-        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(seconds) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if self.status == 401 {
-            let realm = HeaderValue::from_static("Basic realm=\"gibbstream\", charset=\"UTF-8\"");
-            headers.insert(header::WWW_AUTHENTICATE, realm);
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"gibbstream\""));
         }
         response
     }

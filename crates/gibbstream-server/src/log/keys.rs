@@ -103,7 +103,10 @@ mod tests {
         keys.push(Some("b"), accepted(2));
         assert_eq!((keys.find("a"), keys.find("c")), (Some(accepted(0)), None));
         keys.push(Some("c"), accepted(3));
-        assert_eq!((keys.find("a"), keys.find("b"), keys.find("c")), (None, Some(accepted(2)), Some(accepted(3))));
+        assert_eq!(
+            (keys.find("a"), keys.find("b"), keys.find("c")),
+            (None, Some(accepted(2)), Some(accepted(3)))
+        );
         assert!(keys.is_full());
     }
 
@@ -115,6 +118,9 @@ mod tests {
         new.push(Some("c"), accepted(2));
         new.push(Some("d"), accepted(3));
         let all = new.after(old);
-        assert_eq!([all.find("a"), all.find("b"), all.find("d")], [None, Some(accepted(1)), Some(accepted(3))]);
+        assert_eq!(
+            [all.find("a"), all.find("b"), all.find("d")],
+            [None, Some(accepted(1)), Some(accepted(3))]
+        );
     }
 }

@@ -5,6 +5,8 @@
 //! anybody is told that they were accepted. Whoever follows the log sees durable records only (`reader.rs`). A record
 //! that was being written when the process ended is cut off at the next start (`recovery.rs`).
 
+mod handle;
+
 mod keys;
 
 mod reader;
@@ -13,16 +15,18 @@ mod record;
 
 mod recovery;
 
+mod retention;
+
 mod segment;
 
 mod writer;
 
+pub use handle::{Append, End, Fsync, LogFollower, LogHandle, Refusal, Retention, WriterOptions};
 pub use keys::Accepted;
 pub use reader::{LogReader, Next};
 pub use record::{Entry, Record, fingerprint};
 pub use recovery::open;
 pub use segment::check_segment;
-pub use writer::{Append, End, Fsync, LogFollower, LogHandle, Refusal, Retention, WriterOptions};
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

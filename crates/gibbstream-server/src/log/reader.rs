@@ -1,8 +1,8 @@
 //! Follows the log record by record, never past its durable end.
 
+use super::handle::{End, LogFollower};
 use super::record::Record;
 use super::segment::{Segment, checked};
-use super::writer::{End, LogFollower};
 use gibbstream::{Error, Result};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
@@ -49,7 +49,16 @@ impl LogReader {
         })?;
         let file = segment.open()?;
         let position = segment.first;
-        Ok(Self { folder: folder.to_path_buf(), follower, segment, file, byte: 0, trusted: 0, position, line: Vec::new() })
+        Ok(Self {
+            folder: folder.to_path_buf(),
+            follower,
+            segment,
+            file,
+            byte: 0,
+            trusted: 0,
+            position,
+            line: Vec::new(),
+        })
     }
 
     /// The next record, for which it waits a while.
@@ -58,8 +67,8 @@ impl LogReader {
         if !self.read_line(&end)? {
             return Ok(Next::Nothing);
         }
-        let record =
-            checked(&self.line, self.position).map_err(|problem| self.segment.damaged(self.byte, &problem))?;
+        let record = checked(&self.line, self.position)
+            .map_err(|problem| self.segment.damaged(self.byte, &problem))?;
         self.byte += self.line.len() as u64;
         self.position = record.end();
         Ok(Next::Record(record))

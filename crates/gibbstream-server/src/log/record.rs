@@ -153,7 +153,8 @@ mod tests {
         for bit in 0..8 * line.len() {
             line[bit / 8] ^= 1 << (bit % 8);
             // The digits of the checksum may be written in capitals.
-            let same = u8::is_ascii_hexdigit(&line[bit / 8]) && (START.len()..START.len() + DIGITS).contains(&(bit / 8));
+            let same = u8::is_ascii_hexdigit(&line[bit / 8])
+                && (START.len()..START.len() + DIGITS).contains(&(bit / 8));
             assert!(Record::read(&line).is_err() || (same && bit % 8 == 5), "bit {bit}");
             line[bit / 8] ^= 1 << (bit % 8);
         }

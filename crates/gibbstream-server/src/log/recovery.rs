@@ -1,8 +1,8 @@
 //! Opening the log: what was being written when the process ended is cut off, and the last requests are known again.
 
+use super::handle::{LogHandle, Start, WriterOptions};
 use super::keys::Keys;
 use super::segment::{Segment, checked};
-use super::writer::{LogHandle, Start, WriterOptions};
 use gibbstream::{Error, Result};
 use std::fs::File;
 use std::io::{BufRead, Read, Seek, SeekFrom};

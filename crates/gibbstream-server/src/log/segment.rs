@@ -68,7 +68,9 @@ impl Segment {
         Error::setting(
             self.path.display().to_string(),
             format!("the log is damaged at byte {byte}: {problem}"),
-            format!("put the file back from a copy; `truncate -s {byte}` loses this record and all that follow it"),
+            format!(
+                "put the file back from a copy; `truncate -s {byte}` loses this record and all that follow it"
+            ),
         )
     }
 }

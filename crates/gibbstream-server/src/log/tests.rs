@@ -79,7 +79,9 @@ fn a_reader_follows_the_writer() {
     std::thread::scope(|scope| {
         scope.spawn(|| (0..200).for_each(|number| drop(append(&log, number, 1, None).unwrap())));
         for number in 0..200 {
-            let Next::Record(record) = reader.next(Duration::from_secs(10)).unwrap() else { panic!("nothing came") };
+            let Next::Record(record) = reader.next(Duration::from_secs(10)).unwrap() else {
+                panic!("nothing came")
+            };
             assert_eq!(record.documents[0].get(), text(number));
         }
     });
@@ -135,7 +137,9 @@ fn any_other_end_is_cut_off_too_but_not_what_others_follow() {
     let name = "00000000000000000000.jsonl";
     let whole = std::fs::read(folder.path().join(name)).unwrap();
     let first = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
-    for rest in [&b"\0\0\0\0"[..], b"\n\n\n", b"{}\n", b"\xff\n\xff", &whole[..first], &whole[first..whole.len() - 1]] {
+    for rest in
+        [&b"\0\0\0\0"[..], b"\n\n\n", b"{}\n", b"\xff\n\xff", &whole[..first], &whole[first..whole.len() - 1]]
+    {
         let folder = copied(folder.path());
         std::fs::write(folder.path().join(name), [&whole[..first], rest].concat()).unwrap();
         let log = open(folder.path(), OPTIONS).unwrap();
@@ -168,15 +172,19 @@ fn a_request_is_accepted_once() {
     assert_eq!(log.follower().end().documents, 4);
     // Many at once, of which each pair is the same request.
     std::thread::scope(|scope| {
-        let tasks: Vec<_> = (0..32).map(|number| scope.spawn({
-            let log = &log;
-            move || loop {
-                match append(log, 100 + number / 2, 1, Some(&format!("k{}", number / 2))) {
-                    Err(Refusal::Busy) => std::thread::yield_now(),
-                    done => return done.unwrap().position,
-                }
-            }
-        })).collect();
+        let tasks: Vec<_> = (0..32)
+            .map(|number| {
+                scope.spawn({
+                    let log = &log;
+                    move || loop {
+                        match append(log, 100 + number / 2, 1, Some(&format!("k{}", number / 2))) {
+                            Err(Refusal::Busy) => std::thread::yield_now(),
+                            done => return done.unwrap().position,
+                        }
+                    }
+                })
+            })
+            .collect();
         let mut positions: Vec<u64> = tasks.into_iter().map(|task| task.join().unwrap()).collect();
         positions.sort_unstable();
         positions.dedup();

@@ -1,229 +1,24 @@
 //! The one thread that writes to the log. Requests that wait together are written and made durable together.
 
+use super::handle::{Append, Command, End, Fsync, LogFollower, Refusal, Reply, Start, WriterOptions};
 use super::keys::{Accepted, Keys};
 use super::now_millis;
 use super::record::Entry;
 use super::recovery::create;
+use super::retention::retain;
 use super::segment::Segment;
 use gibbstream::{Error, Result};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Instant;
 
 /// Requests that are written together at most.
 const GROUP: usize = 256;
 
-/// When the log is made durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fsync {
-    /// Before a request is acknowledged.
-    Always,
-    /// This often. If the machine loses power, requests acknowledged since then may be lost; if only the process is
-    /// killed, none is.
-    Every(Duration),
-    /// When the system likes to.
-    Never,
-}
-
-/// How much of the log is kept once a checkpoint is past it; all of it if nothing is said.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Retention {
-    /// Bytes of all segments together.
-    pub bytes: Option<u64>,
-    /// Age of a segment.
-    pub age: Option<Duration>,
-}
-
-/// How the log is written.
-#[derive(Clone, Copy, Debug)]
-pub struct WriterOptions {
-    /// When it is made durable.
-    pub fsync: Fsync,
-    /// How much of it is kept.
-    pub retention: Retention,
-    /// Bytes after which a new segment begins.
-    pub segment_bytes: u64,
-    /// Requests whose names are remembered.
-    pub remembered_requests: usize,
-    /// Requests that may wait for the disk.
-    pub queue: usize,
-}
-
-/// A request to append documents.
-#[derive(Debug)]
-pub struct Append {
-    /// The text of a JSON list of documents.
-    pub list: String,
-    /// How many there are.
-    pub documents: u64,
-    /// Stands for their content.
-    pub fingerprint: u64,
-    /// The name that the client gave the request.
-    pub key: Option<String>,
-}
-
-/// Why a request was not accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// Too many wait already.
-    Busy,
-    /// The name was used for other documents.
-    KeyReused,
-    /// The disk said no.
-    Disk(String),
-    /// The service ends.
-    Closed,
-}
-
-type Reply = oneshot::Sender<Result<Accepted, Refusal>>;
-
-enum Command {
-    Append(Append, Reply),
-    /// End a minibatch that has been begun.
-    Cut,
-    /// Make everything durable.
-    Sync(std::sync::mpsc::Sender<()>),
-    /// Documents before this position will not be read again.
-    Retain(u64),
-    Stop,
-}
-
-/// Where the durable part of the log ends.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct End {
-    /// The position of the first document of the last segment.
-    pub segment: u64,
-    /// Bytes of the last segment.
-    pub bytes: u64,
-    /// Documents.
-    pub documents: u64,
-    /// Why nothing can be written any more.
-    pub failure: Option<String>,
-}
-
-/// Follows the end of the log. A copy is as good as the original.
-#[derive(Clone, Debug, Default)]
-pub struct LogFollower(Arc<(Mutex<End>, Condvar)>);
-
-impl LogFollower {
-    /// The end as it is now.
-    pub fn end(&self) -> End {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Waits until the end is elsewhere than at this byte of this segment, but not for ever.
-    pub fn wait_past(&self, segment: u64, bytes: u64, patience: Duration) -> End {
-        let end = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |end: &mut End| (end.segment, end.bytes) == (segment, bytes);
-        let waited = self.0.1.wait_timeout_while(end, patience, same);
-        waited.unwrap_or_else(PoisonError::into_inner).0.clone()
-    }
-
-    fn set(&self, end: End) {
-        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = end;
-        self.0.1.notify_all();
-    }
-}
-
-/// The log, for everybody but its writer.
-pub struct LogHandle {
-    commands: SyncSender<Command>,
-    follower: LogFollower,
-    folder: PathBuf,
-    thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-/// Where the writer begins.
-pub(super) struct Start {
-    pub segment: u64,
-    pub bytes: u64,
-    pub position: u64,
-    pub keys: Keys,
-}
-
-impl LogHandle {
-    pub(super) fn start(folder: &Path, options: WriterOptions, start: Start) -> Result<Self> {
-        let segment = Segment::new(folder, start.segment);
-        let file = File::options()
-            .append(true)
-            .open(&segment.path)
-            .map_err(|source| Error::io(&segment.path, "open", source))?;
-        let follower = LogFollower::default();
-        let (commands, received) = sync_channel(options.queue);
-        let writer = Writer {
-            folder: folder.to_path_buf(),
-            options,
-            segment,
-            file,
-            bytes: start.bytes,
-            position: start.position,
-            keys: start.keys,
-            unsynced_since: None,
-            failure: None,
-            follower: follower.clone(),
-            buffer: Vec::new(),
-        };
-        writer.publish();
-        let thread = std::thread::Builder::new()
-            .name("log".into())
-            .spawn(move || writer.run(&received))
-            .map_err(|source| Error::io(folder, "start a thread for", source))?;
-        Ok(Self { commands, follower, folder: folder.to_path_buf(), thread: Mutex::new(Some(thread)) })
-    }
-
-    /// Appends documents; answers when they are as durable as was asked for.
-    pub fn append(&self, append: Append) -> Result<oneshot::Receiver<Result<Accepted, Refusal>>, Refusal> {
-        let (reply, answer) = oneshot::channel();
-        match self.commands.try_send(Command::Append(append, reply)) {
-            Ok(()) => Ok(answer),
-            Err(TrySendError::Full(_)) => Err(Refusal::Busy),
-            Err(TrySendError::Disconnected(_)) => Err(Refusal::Closed),
-        }
-    }
-
-    /// Ends a minibatch that has been begun; false if the writer is too busy, and then it need not be ended early.
-    pub fn cut(&self) -> bool {
-        self.commands.try_send(Command::Cut).is_ok()
-    }
-
-    /// Waits until everything is durable.
-    pub fn sync(&self) {
-        let (done, wait) = std::sync::mpsc::channel();
-        if self.commands.send(Command::Sync(done)).is_ok() {
-            let _ = wait.recv();
-        }
-    }
-
-    /// Says that documents before this position will not be read again.
-    pub fn retain_from(&self, position: u64) {
-        let _ = self.commands.try_send(Command::Retain(position));
-    }
-
-    /// Follows the end of the log.
-    pub fn follower(&self) -> LogFollower {
-        self.follower.clone()
-    }
-
-    /// The folder of the log.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Writes what waits, makes it durable, and ends.
-    pub fn close(&self) {
-        let _ = self.commands.send(Command::Stop);
-        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-struct Writer {
+/// Whoever writes.
+pub(super) struct Writer {
     folder: PathBuf,
     options: WriterOptions,
     segment: Segment,
@@ -239,7 +34,32 @@ struct Writer {
 }
 
 impl Writer {
-    fn run(mut self, commands: &Receiver<Command>) {
+    pub fn new(
+        folder: &Path,
+        options: WriterOptions,
+        segment: Segment,
+        file: File,
+        start: Start,
+        follower: LogFollower,
+    ) -> Self {
+        let writer = Self {
+            folder: folder.to_path_buf(),
+            options,
+            segment,
+            file,
+            bytes: start.bytes,
+            position: start.position,
+            keys: start.keys,
+            unsynced_since: None,
+            failure: None,
+            follower,
+            buffer: Vec::new(),
+        };
+        writer.publish();
+        writer
+    }
+
+    pub fn run(mut self, commands: &Receiver<Command>) {
         loop {
             let command = match (self.options.fsync, self.unsynced_since) {
                 (Fsync::Every(interval), Some(since)) => {
@@ -291,7 +111,7 @@ impl Writer {
                 let _ = done.send(());
             }
             Command::Retain(position) => {
-                if let Err(error) = self.retain(position) {
+                if let Err(error) = retain(&self.folder, self.options.retention, position) {
                     tracing::warn!(%error, "old segments of the log could not be removed");
                 }
             }
@@ -311,7 +131,9 @@ impl Writer {
                 in_group.map(|(_, accepted)| *accepted).or_else(|| self.keys.find(key))
             });
             match known {
-                Some(accepted) if accepted.fingerprint == append.fingerprint => replies.push((reply, accepted)),
+                Some(accepted) if accepted.fingerprint == append.fingerprint => {
+                    replies.push((reply, accepted))
+                }
                 Some(_) => drop(reply.send(Err(Refusal::KeyReused))),
                 None => {
                     let accepted = Accepted {
@@ -410,35 +232,6 @@ impl Writer {
             documents: self.position,
             failure: self.failure.clone(),
         });
-    }
-
-    /// Removes the oldest segments that are too many or too old, unless they will be read again.
-    fn retain(&self, position: u64) -> Result<()> {
-        let Retention { bytes, age } = self.options.retention;
-        let segments = Segment::list(&self.folder)?;
-        let metadata = |segment: &Segment| {
-            segment.path.metadata().map_err(|source| Error::io(&segment.path, "read", source))
-        };
-        let mut total = 0;
-        for segment in &segments {
-            total += metadata(segment)?.len();
-        }
-        for pair in segments.windows(2) {
-            let (segment, next) = (&pair[0], &pair[1]);
-            if next.first > position {
-                break;
-            }
-            let found = metadata(segment)?;
-            let elapsed = found.modified().ok().and_then(|modified| modified.elapsed().ok());
-            let is_old = age.zip(elapsed).is_some_and(|(age, elapsed)| elapsed > age);
-            if !(is_old || bytes.is_some_and(|most| total > most)) {
-                break;
-            }
-            std::fs::remove_file(&segment.path).map_err(|source| Error::io(&segment.path, "remove", source))?;
-            total -= found.len();
-            tracing::info!(file = %segment.path.display(), "a segment of the log that is not needed any more was removed");
-        }
-        Ok(())
     }
 }
 

@@ -157,7 +157,7 @@ impl Vocabulary {
     }
 
     /// The word of a place; `None` if the place is free.
-    pub(crate) fn known(&self, place: u32) -> Option<Arc<str>> {
+    pub fn known(&self, place: u32) -> Option<Arc<str>> {
         (!self.0.free.contains(&place)).then(|| self.0.words[place as usize].clone())
     }
 
