@@ -1,5 +1,6 @@
 //! Starting and ending a service.
 
+use crate::curves::Curves;
 use crate::fold::{Fold, Stopped};
 use crate::http::{App, listen, router};
 use crate::log::{self, LogFollower, LogHandle, WriterOptions};
@@ -8,7 +9,6 @@ use crate::publish::{Publisher, Views};
 use crate::security::{Sites, check_address};
 use crate::setup::{Learning, Service, Source};
 use crate::status::Status;
-use crate::timeline::Timeline;
 use crate::view::View;
 use gibbstream::corpus::{Format, Inputs};
 use gibbstream::{Error, Result};
@@ -45,7 +45,7 @@ pub fn serve(service: Service, ready: impl FnOnce(SocketAddr), should_stop: impl
                 (progress.documents, progress.updates) = (model.clock().seen, model.clock().update);
                 (progress.tokens, progress.vocabulary) = (model.tokens(), model.features.len() as u64);
             });
-            views.set(View::new(gibbstream::learn::Snapshot::new(*model), Timeline::default())?);
+            views.set(View::new(gibbstream::learn::Snapshot::new(*model), Curves::default())?);
             (inputs, settings, None)
         }
         Source::Learning(learning, data) => {

@@ -1,6 +1,6 @@
 //! A model at one moment, ready to answer.
 
-use crate::timeline::Timeline;
+use crate::curves::Curves;
 use bytes::Bytes;
 use gibbstream::corpus::{Document, StopWords, Tokenizer, Vocabulary, count_words};
 use gibbstream::file::Features;
@@ -123,7 +123,7 @@ pub struct InferDocument {
 pub struct View {
     snapshot: Snapshot,
     hash: String,
-    timeline: Timeline,
+    curves: Curves,
     vocabulary: Vocabulary,
     tokenizer: Tokenizer,
     topics: Bytes,
@@ -131,11 +131,11 @@ pub struct View {
 
 impl View {
     /// Makes in advance what is asked for often.
-    pub fn new(snapshot: Snapshot, timeline: Timeline) -> Result<Self> {
+    pub fn new(snapshot: Snapshot, curves: Curves) -> Result<Self> {
         let (hash, vocabulary) = (snapshot.hash(), snapshot.features.vocabulary());
         let plain = || Tokenizer { min_length: 1, stop_words: StopWords::none(), ..Tokenizer::default() };
         let tokenizer = snapshot.tokenizer.clone().unwrap_or_else(plain);
-        let mut view = Self { snapshot, hash, timeline, vocabulary, tokenizer, topics: Bytes::new() };
+        let mut view = Self { snapshot, hash, curves, vocabulary, tokenizer, topics: Bytes::new() };
         view.topics = json!(view.topics(WORDS_PREPARED, 1.0)?).to_string().into();
         Ok(view)
     }
@@ -229,8 +229,9 @@ impl View {
         Ok(sticks.map_or_else(|| (0..self.met().unwrap_or(0) as u64).collect(), |sticks| sticks.ids.clone()))
     }
 
-    pub fn timeline(&self) -> &Timeline {
-        &self.timeline
+    /// What changed while it was learnt.
+    pub fn curves(&self) -> &Curves {
+        &self.curves
     }
 
     /// A document with the numbers of the model's words.
