@@ -132,7 +132,7 @@ impl Fold {
             curves_file,
             watch,
         };
-        if state.is_some() {
+        if fold.run.has_learnt() {
             fold.watch.publish(&fold.run, Urgency::Now)?;
         }
         Ok(fold)
@@ -176,6 +176,7 @@ impl Fold {
     /// Nothing comes: a good moment to show what was learnt, and to wait no longer for a minibatch to be full.
     fn idle(&mut self) -> Result<()> {
         self.watch.publish(&self.run, Urgency::Soon)?;
+        self.watch.tell_changes();
         let waited = self.waiting_since.map(|since| since.elapsed());
         if let (Some(most), Some(waited)) = (self.max_wait, waited)
             && waited >= most

@@ -5,7 +5,7 @@
 
 use crate::curves::Curves;
 use crate::log::LogFollower;
-use crate::status::Status;
+use crate::status::{Progress, Status};
 use crate::view::View;
 use gibbstream::learn::{Snapshot, TrainingRun};
 use gibbstream::{Error, Result};
@@ -83,6 +83,7 @@ pub struct Publisher {
     is_stale: bool,
     offered_at: Option<Instant>,
     copying: Duration,
+    told: Option<Progress>,
 }
 
 impl Publisher {
@@ -96,7 +97,7 @@ impl Publisher {
             .spawn(move || make_views(&worker, &shown, &publisher_status))
             .map_err(|source| Error::io(Path::new("views"), "start a thread for", source))?;
         let copying = Duration::ZERO;
-        Ok(Self { slot, views, status, follower, is_stale: true, offered_at: None, copying })
+        Ok(Self { slot, views, status, follower, is_stale: true, offered_at: None, copying, told: None })
     }
 
     /// Something was learnt.
@@ -145,9 +146,15 @@ impl Publisher {
         }
     }
 
-    /// Tells where learning stands.
-    pub fn tell_progress(&self) {
-        self.status.tell("progress", &self.status.progress(self.follower.end().documents));
+    /// Tells where learning stands; false if that is no news.
+    pub fn tell_progress(&mut self) -> bool {
+        let progress = self.status.progress(self.follower.end().documents);
+        let is_news = self.told.as_ref() != Some(&progress);
+        if is_news {
+            self.status.tell("progress", &progress);
+            self.told = Some(progress);
+        }
+        is_news
     }
 }
 

@@ -71,7 +71,7 @@ pub fn serve(service: Service, ready: impl FnOnce(SocketAddr), should_stop: impl
         metrics: Metrics::default(),
         seed,
         pool,
-        room: Semaphore::new(limits.buffered_bytes),
+        room: Arc::new(Semaphore::new(limits.buffered_bytes)),
         requests: Semaphore::new(limits.requests),
         turns,
         in_line,

@@ -2,7 +2,7 @@
 
 use crate::server::{Server, documents, read_reply};
 use crate::support::Folder;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
 const FLAGS: &str = "--data d --topics 3 --batch 10 --sweeps 5";
@@ -96,7 +96,7 @@ fn bodies_that_are_not_what_they_should_be() {
         ),
         (
             b"{\"text\": \"\\ud800\"}",
-            "line 1: is not valid JSON at column 16: lone leading surrogate in hex escape; every line must hold one whole JSON object",
+            "line 1: is not valid JSON at column 17: unexpected end of hex escape; every line must hold one whole JSON object",
         ),
         (
             b"{\"text\": [\"a\", 3]}",
@@ -202,10 +202,8 @@ fn room_for_bodies_is_bounded() {
 #[test]
 fn slow_clients_are_given_up_and_others_are_served() {
     let folder = Folder::new();
-    let server = Server::start(
-        &folder,
-        &format!("{FLAGS} --header-timeout 0.5 --body-timeout 0.5 --write-timeout 0.5"),
-    );
+    let server =
+        Server::start(&folder, &format!("{FLAGS} --header-timeout 3 --body-timeout 3 --write-timeout 1"));
     let mut head = server.connect();
     head.write_all(b"GET /healthz HTTP/1.1\r\nho").unwrap();
     let mut body = server.connect();
@@ -214,16 +212,18 @@ fn slow_clients_are_given_up_and_others_are_served() {
     let mut silent = server.connect();
     let started = Instant::now();
     server.get("/healthz").expect(200);
-    assert!(started.elapsed() < Duration::from_millis(400), "others do not wait");
-    assert_eq!(
-        read_reply(&mut body).unwrap().expect(408).detail(),
-        "the body did not come within 0.5 seconds"
+    body.set_nonblocking(true).unwrap();
+    assert!(
+        body.peek(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock),
+        "others do not wait for them"
     );
+    body.set_nonblocking(false).unwrap();
+    assert_eq!(read_reply(&mut body).unwrap().expect(408).detail(), "the body did not come within 3 seconds");
     for stream in [&mut head, &mut silent] {
         let mut rest = Vec::new();
         // The end, or a reset.
         let _ = stream.read_to_end(&mut rest);
-        assert!(started.elapsed() < Duration::from_secs(5));
+        assert!(started.elapsed() < Duration::from_secs(30));
     }
     // Whoever asks and does not take the answers is given up too.
     let mut greedy = server.connect();
@@ -236,7 +236,7 @@ fn slow_clients_are_given_up_and_others_are_served() {
         if text.lines().any(|line| line == "gibbstream_connections 1") {
             break;
         }
-        assert!(started.elapsed() < Duration::from_secs(20), "{text}");
+        assert!(started.elapsed() < Duration::from_secs(60), "{text}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -168,7 +168,6 @@ fn hostile_paths_are_only_words() {
         assert!(reply.header("allow").is_some(), "{method} {path}: {reply:?}");
         reply.detail();
     }
-    assert_eq!(server.request("HEAD", "/healthz", &[], b"").head.split(' ').nth(1), Some("200"));
 }
 
 #[test]
@@ -177,7 +176,7 @@ fn hostile_bytes_do_no_harm() {
     let server = Server::start(&folder, FLAGS);
     let host = format!("host: {}\r\n", server.address);
     let many = (0..500).map(|n| format!("x{n}: y\r\n")).collect::<String>();
-    let wide = format!("x: {}\r\n", "y".repeat(100_000));
+    let wide = format!("x: {}\r\n", "y".repeat(1_000_000));
     for bytes in [
         String::from("\r\n\r\n"),
         "\0\0\0\0".into(),

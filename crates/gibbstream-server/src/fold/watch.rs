@@ -4,8 +4,8 @@ use crate::curves::{Curves, Moment};
 use crate::publish::{Publisher, Urgency};
 use crate::status::Status;
 use crate::timeline::fresh_tokens;
+use gibbstream::learn::trainer::Trainer;
 use gibbstream::learn::{AnyBatch, Event, Observer, TrainingRun};
-use gibbstream::trainer::Trainer;
 use gibbstream::{Result, Step};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -129,15 +129,14 @@ impl Watch {
             topics_used: progress.topics_used,
             documents_per_second: progress.documents_per_second,
         });
-        if self.told_at.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
-            self.tell_progress();
-        }
+        self.tell_changes();
     }
 
-    /// Tells where learning stands.
-    pub fn tell_progress(&mut self) {
-        self.told_at = Some(Instant::now());
-        self.publisher.tell_progress();
+    /// Tells where learning stands, if that is news, but not too often.
+    pub fn tell_changes(&mut self) {
+        if self.told_at.is_none_or(|told| told.elapsed() >= TELL_EVERY) && self.publisher.tell_progress() {
+            self.told_at = Some(Instant::now());
+        }
     }
 
     /// Total variation distance between the shares of the last minibatches and those of the model.

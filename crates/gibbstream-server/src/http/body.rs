@@ -5,16 +5,16 @@ use super::problem::{Answer, Problem};
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use http_body_util::BodyExt;
-use tokio::sync::SemaphorePermit;
+use tokio::sync::OwnedSemaphorePermit;
 
-/// A body, and the room that it takes until it is dropped.
-pub struct Taken<'a> {
+/// A body, and the room that it takes.
+pub struct Taken {
     pub bytes: Vec<u8>,
-    _room: Option<SemaphorePermit<'a>>,
+    pub room: Option<OwnedSemaphorePermit>,
 }
 
 /// Reads a body; refuses what is too large, too slow, compressed, or too much at a time.
-pub async fn read<'a>(app: &'a App, headers: &HeaderMap, body: Body) -> Answer<Taken<'a>> {
+pub async fn read(app: &App, headers: &HeaderMap, body: Body) -> Answer<Taken> {
     let limits = &app.limits;
     if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
         let detail = "the body is compressed, which is not understood; send it as it is";
@@ -30,7 +30,7 @@ pub async fn read<'a>(app: &'a App, headers: &HeaderMap, body: Body) -> Answer<T
     }
     let reading = async {
         let (mut body, mut bytes) = (body, Vec::new());
-        let mut room: Option<SemaphorePermit<'a>> = None;
+        let mut room: Option<OwnedSemaphorePermit> = None;
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| {
                 Problem::new(StatusCode::BAD_REQUEST, format!("the body could not be read: {error}"))
@@ -39,7 +39,7 @@ pub async fn read<'a>(app: &'a App, headers: &HeaderMap, body: Body) -> Answer<T
             if bytes.len() + data.len() > limits.body_bytes {
                 return Err(too_large());
             }
-            let more = app.room.try_acquire_many(data.len() as u32).map_err(|_| {
+            let more = app.room.clone().try_acquire_many_owned(data.len() as u32).map_err(|_| {
                 let detail = "other requests take all the room there is; try again later";
                 Problem::busy(StatusCode::TOO_MANY_REQUESTS, detail, 1)
             })?;
@@ -49,7 +49,7 @@ pub async fn read<'a>(app: &'a App, headers: &HeaderMap, body: Body) -> Answer<T
             }
             bytes.extend_from_slice(&data);
         }
-        Ok(Taken { bytes, _room: room })
+        Ok(Taken { bytes, room })
     };
     let slow = || {
         let detail = format!("the body did not come within {} seconds", limits.body_timeout.as_secs_f64());

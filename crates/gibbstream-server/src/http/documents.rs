@@ -1,7 +1,7 @@
 //! `POST /v1/documents`: documents to learn from, acknowledged when they are durable.
 
 use super::App;
-use super::body;
+use super::body::{self, Taken};
 use super::problem::{Answer, Problem, json};
 use crate::log::{Append, Refusal, fingerprint};
 use crate::setup::Limits;
@@ -45,12 +45,11 @@ pub async fn post(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -
     };
     let key = request_key(&headers)?;
     check_backlog(&app)?;
-    let taken = body::read(&app, &headers, body).await?;
+    let Taken { bytes, room } = body::read(&app, &headers, body).await?;
     let (inputs, limits) = (app.inputs.clone(), app.limits);
-    let text = taken.bytes.clone();
-    let checked = tokio::task::spawn_blocking(move || check(&inputs, &limits, text)).await;
+    let checked = tokio::task::spawn_blocking(move || check(&inputs, &limits, bytes)).await;
     let (list, documents, fingerprint) = checked.map_err(|_| internal())??;
-    let append = Append { list, documents, fingerprint, key };
+    let append = Append { list, documents, fingerprint, key, room };
     let answer = log.append(append).map_err(refused)?.await.map_err(|_| refused(Refusal::Closed))?;
     let accepted = answer.map_err(refused)?;
     app.metrics.accepted.inc_by(accepted.documents);

@@ -70,7 +70,7 @@ pub struct App {
     /// Threads that infer.
     pub pool: rayon::ThreadPool,
     /// Bytes of bodies.
-    pub room: Semaphore,
+    pub room: Arc<Semaphore>,
     /// Requests.
     pub requests: Semaphore,
     /// Requests that compute.

@@ -11,7 +11,7 @@ use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 /// When the log is made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub struct Append {
     pub fingerprint: u64,
     /// The name that the client gave the request.
     pub key: Option<String>,
+    /// The room that the documents take in memory, given back when they are written, also if nobody waits any more.
+    pub room: Option<OwnedSemaphorePermit>,
 }
 
 /// Why a request was not accepted.

@@ -23,6 +23,7 @@ fn append(log: &LogHandle, first: u64, documents: u64, key: Option<&str>) -> Res
         documents,
         fingerprint: fingerprint(texts.iter().map(String::as_str)),
         key: key.map(str::to_owned),
+        room: None,
     };
     log.append(append)?.blocking_recv().unwrap()
 }
