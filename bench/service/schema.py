@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,re
 
 
 def main() -> None:
-    program, schemathesis = str(Path(sys.argv[1]).resolve()), sys.argv[2]
+    program, schemathesis = (str(Path(name).absolute()) for name in sys.argv[1:3])
     examples = sys.argv[3] if len(sys.argv) > 3 else "50"
     with Service(program, "--topics", "5", "--batch", "10", "--header-timeout", "60") as service:
         service.learn(list(documents(200)))
@@ -25,7 +26,8 @@ def main() -> None:
             # An endless answer, and a large one.
             "--exclude-path", "/v1/events", "--request-timeout", "20",
         ]  # fmt: skip
-        done = subprocess.run(command, check=False)
+        environment = os.environ | {"SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(Path(__file__).parent.resolve())}
+        done = subprocess.run(command, cwd=service.folder.name, env=environment, check=False)
         alive = service.request("GET", "/readyz")[0] == 200
         print(json.dumps({"exit": done.returncode, "ready afterwards": alive}))
     sys.exit(done.returncode or not alive)

@@ -8,7 +8,7 @@ mod watch;
 
 use crate::curves::Curves;
 use crate::log::{LogHandle, LogReader, Next};
-use crate::publish::{Publisher, Urgency};
+use crate::publish::{Publisher, Urgency, yield_to_requests};
 use crate::setup::Learning;
 use crate::status::Status;
 use gibbstream::corpus::{Format, Inputs, ResolvedInputs};
@@ -26,9 +26,6 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Checkpoints that are kept: documents behind the oldest of them are needed again if newer ones turn out to be damaged.
 const CHECKPOINTS_KEPT: usize = 3;
-
-/// How much lower than requests the priority of learning is.
-const NICENESS: i32 = 10;
 
 /// Learns from the log until it is told to stop.
 pub struct Fold {
@@ -71,10 +68,7 @@ impl Fold {
         status: Arc<Status>,
         publisher: Publisher,
     ) -> Result<Self> {
-        // Threads that are started from here inherit it.
-        if let Err(error) = rustix::process::nice(NICENESS) {
-            tracing::debug!(%error, "the priority of learning could not be lowered");
-        }
+        yield_to_requests();
         let Learning { settings, features, inputs, base, changes, threads, folder, found, .. } = learning;
         let tokenizer = Some(inputs.tokenizer.clone());
         let action = if base.is_some() { "continue" } else { "serve" };

@@ -14,6 +14,16 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+/// How much lower than that of requests the priority of learning and of making views is.
+const NICENESS: i32 = 10;
+
+/// Lowers the priority of this thread, and of those that it starts.
+pub fn yield_to_requests() {
+    if let Err(error) = rustix::process::nice(NICENESS) {
+        tracing::debug!(%error, "the priority could not be lowered");
+    }
+}
+
 /// A view costs at most this part of the time of learning.
 const SHARE_OF_TIME: u32 = 10;
 
@@ -166,6 +176,7 @@ impl Drop for Publisher {
 }
 
 fn make_views(slot: &Slot, views: &Views, status: &Status) {
+    yield_to_requests();
     loop {
         let mut state = slot.lock();
         state.is_busy = false;

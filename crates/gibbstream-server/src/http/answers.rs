@@ -244,7 +244,7 @@ pub async fn timeline(State(app): State<Arc<App>>) -> Answer<Response> {
 
 /// Gives the model file of this moment
 #[utoipa::path(get, path = "/v1/model.gbs", tag = "ask", responses(
-    (status = 200, description = "A file for `gibbstream topics`, `infer` and all others", body = Vec<u8>, content_type = "application/octet-stream"),
+    (status = 200, description = "A file for `gibbstream topics`, `infer` and all others", body = String, content_type = "application/octet-stream"),
     (status = 409, description = "Nothing has been learnt yet", body = Problem, content_type = "application/problem+json"),
     (status = 429, description = "Too many requests", body = Problem, content_type = "application/problem+json")))]
 pub async fn model_file(State(app): State<Arc<App>>) -> Answer<Response> {
