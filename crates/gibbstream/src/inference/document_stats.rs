@@ -3,7 +3,9 @@
 use super::slots::widen;
 use crate::corpus::Entry;
 use crate::numerics::lanes::{Block, WIDTH};
+use crate::model::topics::statistics::rounded_count;
 use crate::model::topics::view::TopicView;
+use crate::numerics::vectorised::vectorised;
 
 /// Expected counts of a document, summed over the sweeps that were kept.
 ///
@@ -18,7 +20,7 @@ pub struct DocumentStats {
     pub(super) without_weights: bool,
     /// Topic of each slot.
     pub(super) topics: Vec<u32>,
-    /// `words x blocks`: expected tokens in the topics present, by slot.
+    /// `words x blocks`: expected tokens in the topics present, by slot; in the end whole units.
     pub(super) counts: Vec<Block>,
     pub(super) blocks: usize,
     /// Per word, expected tokens that the prior alone accounts for; while sweeps are being kept, sums of 1 / normaliser.
@@ -118,6 +120,15 @@ impl DocumentStats {
         if view.measures_evidence() {
             self.evidence = view.evidence_of(document, self);
         }
+        self.round_counts();
+    }
+
+    /// Rounds to whole units, here and only here: sums are exact from now on. A multiple of 2^-20 that is next to a number
+    /// of single precision has single precision too.
+    fn round_counts(&mut self) {
+        vectorised!((counts: &mut [f32] = self.counts.as_flattened_mut()) -> () {
+            counts.iter_mut().for_each(|count| *count = rounded_count(f64::from(*count)) as f32);
+        });
     }
 
     /// Turns sums of 1 / normaliser into tokens of the prior. Those of topics that nobody has met go to known topics, as if

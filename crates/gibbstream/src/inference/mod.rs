@@ -32,7 +32,26 @@ impl Passes {
     }
 }
 
-/// Estimates `E[S(x, h) | x, eta]` for every observation of a minibatch, a few passes at a time.
+/// Estimates `E[S(x, h) | x, eta]` for every observation of a minibatch, a few passes at a time: the E-step.
+///
+/// # Who calls what
+///
+/// The driver makes an empty [`view`](Self::view) once and lets the model fill it for every minibatch. Then, for every
+/// observation, on whatever thread is free and in any order: [`begin`](Self::begin), and [`advance`](Self::advance) with all
+/// passes, those before [`first_kept`](Self::first_kept) as burn-in. When all observations are through,
+/// [`collect`](Self::collect) once, on one thread of the pool. Boosted inference calls `advance` and `collect` once per pass
+/// instead, with a new view each time, and every pass kept; what has to live on between two passes belongs into `Latent`.
+///
+/// # What must hold
+///
+/// * Parameters are read from the view alone, and the observation from `batch` at `index`.
+/// * All randomness comes from the stream that `begin` was given. It belongs to the observation, by its place in the input
+///   stream, so neither threads nor blocks nor company change a draw.
+/// * `Scratch` is working space: what an earlier observation left in it must not matter. `Latent` values are used again for
+///   other observations too, so `begin` writes over everything.
+/// * `collect` gives the same bits for a minibatch as its blocks give, merged: round what every observation contributes
+///   by itself and add exactly, for example with [`Sums`](crate::Sums).
+/// * The number of passes is fixed: [`passes`](Self::passes) is at least 1, and `first_kept` is below it.
 pub trait LocalInference<M: LatentModel>: Send + Sync {
     /// What is known about the hidden part of one observation, and the statistics kept of it.
     type Latent: Default + Send + Sync;
@@ -63,7 +82,7 @@ pub trait LocalInference<M: LatentModel>: Send + Sync {
         random: Stream,
     );
 
-    /// Runs some passes, and forgets what was kept before.
+    /// Runs some passes, and keeps the statistics of those from `passes.keep_from` on; forgets what was kept before.
     fn advance(
         &self,
         view: &M::View,

@@ -5,10 +5,9 @@ use super::{LocalInference, Passes};
 use crate::numerics::math::digamma;
 use crate::model::rows::ica::{Ica, IcaView, Sources};
 use crate::model::rows::observations::Observations;
-use crate::model::{Statistics, Sums};
+use crate::model::Sums;
 use crate::numerics::random::Stream;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
-use rayon::prelude::*;
 use std::f64::consts::SQRT_2;
 
 /// Rate of Laplace sources of variance 1.
@@ -245,26 +244,11 @@ impl LocalInference<Ica> for ScaleGibbs {
 
     fn collect(&self, view: &IcaView, batch: &Observations, hidden: &mut [Hidden], out: &mut Sums) {
         let hidden = &*hidden;
-        let sum = |start: usize| {
-            let mut sums = Sums::new(view.layout.len());
-            let mut space = vec![0.0; view.layout.len()];
-            for index in start..(start + OBSERVATIONS_PER_TASK).min(hidden.len()) {
-                hidden[index].write(view, batch.row(index), &mut space);
-                sums.add(&space);
-            }
-            sums
-        };
-        let starts: Vec<usize> = (0..hidden.len()).step_by(OBSERVATIONS_PER_TASK).collect();
-        let parts: Vec<Sums> = starts.into_par_iter().map(sum).collect();
-        out.reset(view.layout.len());
-        for part in &parts {
-            out.merge(part).expect("parts of one minibatch belong together");
-        }
+        out.collect(view.layout.len(), hidden.len(), |index, values| {
+            hidden[index].write(view, batch.row(index), values);
+        });
     }
 }
-
-/// Observations whose statistics one thread adds up; does not change a result.
-const OBSERVATIONS_PER_TASK: usize = 16;
 
 impl Hidden {
     /// Writes the statistics of this observation.

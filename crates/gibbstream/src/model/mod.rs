@@ -79,10 +79,37 @@ pub fn blended(old: &[f64], rho: f64, fresh: &[f64]) -> Vec<f64> {
 
 /// A model that can be learnt by online EM.
 ///
-/// The driver ([`crate::learn::online::Online`]) calls, for every minibatch: `check`; `initial` once; `view`; then local
-/// inference, which reads nothing but the view; `absorb`; and `remember` if parameters are averaged. A view may be sent
-/// to other processes as bytes, local inference may run there on blocks of the minibatch, and their statistics may
-/// come back in any order.
+/// # Who calls what
+///
+/// [`Online::partial_fit`](crate::Online::partial_fit) takes one minibatch and calls, in this order:
+///
+/// | call | when |
+/// |---|---|
+/// | [`check`](Self::check) | first of all; an error ends it here |
+/// | [`initial`](Self::initial) | only if there is no state yet |
+/// | [`view`](Self::view) | once, with `pending = None` |
+/// | the [`LocalInference`](crate::LocalInference) of the method | for every observation, on many threads; it sees the view, never the state |
+/// | [`Statistics::check`] and [`check_statistics`](Self::check_statistics) | once; an error ends it here |
+/// | [`absorb`](Self::absorb) | once: the only call that changes the state |
+/// | [`remember`](Self::remember) | after it, if this update counts for an average that is reported |
+///
+/// In blocks, the same happens in pieces, perhaps in several processes: `check`, `initial` and `view` where the state is;
+/// then, wherever a block is, `check`, [`align`](Self::align) and local inference; then [`Statistics::merge`] in any order,
+/// and the last three calls where the state is. Boosted inference calls `view` again after every pass but the last, with
+/// the statistics so far as `pending`, and [`complete`](Self::complete) before that.
+///
+/// # What must hold
+///
+/// * Errors come from `check`, `align` and `check_statistics` alone, before anything is changed. What they let through
+///   must not make the other calls panic: statistics and views may be bytes that came from elsewhere.
+/// * `view` follows from its arguments alone, and so does `absorb`. Neither may ask how, where or in how many blocks the
+///   statistics were computed, nor rely on the view of the last call: they may belong to an older step.
+/// * The result does not depend on the number of threads. `initial`, `view` and `absorb` run inside the thread pool of
+///   the learner and may use it, with sums in an order that is written down.
+/// * Randomness comes from `seed` or from the seed that the model was made with, by streams of a
+///   [`Purpose`](crate::Purpose); nothing is drawn from a generator that lives in the model.
+///
+/// [`crate::conformance`] checks these laws on your model and your data; `examples/custom_model.rs` is a complete model.
 pub trait LatentModel: Send + Sync {
     /// Observations.
     type Batch: Batch;
@@ -93,16 +120,19 @@ pub trait LatentModel: Send + Sync {
     /// The parameters as local inference reads them, for one minibatch.
     type View: Default + Send + Sync + Serialize + DeserializeOwned;
 
-    /// Refuses a minibatch that does not fit the model, before anything is changed.
+    /// Refuses a minibatch that does not fit the model, such as one with rows of another length. Everything else may
+    /// rely on it.
     fn check(&self, _batch: &Self::Batch) -> Result<()> {
         Ok(())
     }
 
-    /// A random start; the first minibatch may set scales.
+    /// A random start, which must not be empty: the first `view` is made of it. The first minibatch may set scales; it is
+    /// absorbed afterwards like any other.
     fn initial(&self, first: &Self::Batch, seed: Seed) -> Self::State;
 
-    /// Parameters for `batch` after the step `at`. With `pending`, `at` is a step yet to be taken, and the
-    /// parameters are those as if it had been taken with those statistics: boosted inference asks for this.
+    /// Writes the parameters for `batch` after the step `at` over whatever `out` holds, whose buffers can be used again.
+    /// They must cover the observations of `batch`, and no others. With `pending`, `at` is a step yet to be taken, and
+    /// the parameters are those as if it had been taken with those statistics: boosted inference asks for this.
     fn view(
         &self,
         state: &Self::State,
@@ -112,8 +142,8 @@ pub trait LatentModel: Send + Sync {
         out: &mut Self::View,
     );
 
-    /// A block of observations as local inference with this view reads it. Refuses what the view does not cover, and a
-    /// view that cannot be right.
+    /// A block of observations as local inference with this view reads it: a view may number things by the whole
+    /// minibatch. Refuses what the view does not cover, and a view that cannot be right.
     fn align<'a>(&self, _view: &Self::View, block: &'a Self::Batch) -> Result<Cow<'a, Self::Batch>> {
         Ok(Cow::Borrowed(block))
     }
@@ -127,9 +157,11 @@ pub trait LatentModel: Send + Sync {
         Ok(())
     }
 
-    /// `s <- (1 - rho) s + rho mean`, then `eta <- eta*(s)`: one step of online EM.
+    /// `s <- (1 - rho) s + rho mean`, then `eta <- eta*(s)`: one step of online EM. `rho` is `step.rho`, and the mean is
+    /// taken over [`Statistics::weight`] observations.
     fn absorb(&self, state: &mut Self::State, step: &Step, statistics: &Self::Statistics);
 
-    /// Takes the parameters after `step` into the mean that is reported in the end.
+    /// Takes the parameters after `step` into the mean that is reported in the end. Never called unless averaging is
+    /// asked for; it must not change what is learnt.
     fn remember(&self, state: &mut Self::State, step: &Step);
 }

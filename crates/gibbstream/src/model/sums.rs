@@ -6,160 +6,195 @@
 //! depend on the order of additions; so neither does the result (docs/science.md, "Statistics that merge exactly").
 
 use crate::error::Result;
+use crate::numerics::math::LANES;
 use crate::model::{Statistics, mismatch};
+use crate::numerics::vectorised::vectorised;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Bits of a digit.
-const DIGIT: i32 = 32;
+const DIGIT: i64 = 32;
 /// Digits that are kept.
 const DIGITS: usize = 3;
 /// More terms than this could overflow a digit.
 const MOST_TERMS: u64 = 1 << 30;
-
-/// One sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Sum {
-    /// The place of the highest digit kept, meaningless while all digits are zero and nothing was added.
-    top: i16,
-    /// Sums of digits, the lowest first.
-    digits: [i64; DIGITS],
-    /// Whether a term was not a finite number.
-    broken: bool,
-}
-
-impl Sum {
-    #[inline]
-    fn add(&mut self, value: f64) {
-        if value == 0.0 {
-            return;
-        }
-        let bits = value.to_bits();
-        let exponent = ((bits >> 52) & 0x7ff) as i32;
-        if exponent == 0x7ff {
-            self.broken = true;
-            return;
-        }
-        let fraction = bits & ((1 << 52) - 1);
-        let (mantissa, lowest) =
-            if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
-        let highest = lowest + 63 - mantissa.leading_zeros() as i32;
-        self.raise(highest.div_euclid(DIGIT) as i16);
-        let shift = lowest - (i32::from(self.top) + 1 - DIGITS as i32) * DIGIT;
-        let placed = if shift >= 0 {
-            u128::from(mantissa) << shift
-        } else {
-            u128::from(mantissa.checked_shr(shift.unsigned_abs()).unwrap_or(0))
-        };
-        let sign = if bits >> 63 == 1 { -1 } else { 1 };
-        for (place, digit) in self.digits.iter_mut().enumerate() {
-            *digit += sign * i64::from((placed >> (DIGIT as usize * place)) as u32);
-        }
-    }
-
-    /// Makes room for a highest digit at `top`; what falls off at the other end is dropped digit by digit.
-    #[inline]
-    fn raise(&mut self, top: i16) {
-        if self.is_empty() {
-            self.top = top;
-        } else if top > self.top {
-            let drop = ((top - self.top) as usize).min(DIGITS);
-            self.digits.copy_within(drop.., 0);
-            self.digits[DIGITS - drop..].fill(0);
-            self.top = top;
-        }
-    }
-
-    /// No term has been added. The top is kept when digits cancel, so that order does not matter.
-    fn is_empty(&self) -> bool {
-        self.top == NOTHING
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.broken |= other.broken;
-        if other.is_empty() {
-            return;
-        }
-        let mut other = *other;
-        self.raise(other.top);
-        other.raise(self.top);
-        self.digits.iter_mut().zip(other.digits).for_each(|(mine, theirs)| *mine += theirs);
-    }
-
-    fn value(&self) -> f64 {
-        if self.broken {
-            return f64::NAN;
-        }
-        if self.is_empty() {
-            return 0.0;
-        }
-        // The whole number of lowest units, rounded once; two factors, because one could leave the range.
-        let whole = self.digits.iter().rev().fold(0_i128, |sum, &digit| (sum << DIGIT) + i128::from(digit));
-        let exponent = (i32::from(self.top) + 1 - DIGITS as i32) * DIGIT;
-        let half = exponent / 2;
-        whole as f64 * libm::exp2(f64::from(half)) * libm::exp2(f64::from(exponent - half))
-    }
-}
-
-/// The top of a sum without terms.
+/// The top of a sum without terms. A top is kept when digits cancel, so that order does not matter.
 const NOTHING: i16 = i16::MIN;
-
 /// Places of the highest digit that numbers can have.
 const TOPS: std::ops::RangeInclusive<i16> = -34..=31;
+/// A number whose lowest bit is this far above the lowest bit kept has no bit above the highest digit.
+const HIGHEST_SHIFT: i64 = DIGITS as i64 * DIGIT - 53;
+/// Observations whose statistics one thread adds up; does not change a result.
+const OBSERVATIONS_PER_TASK: usize = 32;
 
 /// Sums over observations of a list of numbers, exact in any order: statistics for models whose statistics are a list.
-#[allow(clippy::struct_field_names, reason = "it has sums")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "Unchecked")]
 pub struct Sums {
     observations: u64,
     /// How often each observation was looked at, in boosted inference.
     passes: u64,
-    sums: Vec<Sum>,
+    /// Of each sum, the place of the highest digit kept.
+    tops: Vec<i16>,
+    /// At each place, the lowest first: the sums of digits of each sum.
+    digits: [Vec<i64>; DIGITS],
+    /// Whether a term was not a finite number.
+    broken: bool,
 }
 
 /// Sums as they were written, before anybody has looked at them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct Unchecked {
     observations: u64,
     passes: u64,
-    sums: Vec<Sum>,
+    tops: Vec<i16>,
+    digits: [Vec<i64>; DIGITS],
+    broken: bool,
 }
 
-impl TryFrom<Written> for Sums {
+impl TryFrom<Unchecked> for Sums {
     type Error = String;
 
-    fn try_from(Written { observations, passes, sums }: Written) -> Result<Self, String> {
-        let read = Self { observations, passes, sums };
+    fn try_from(Unchecked { observations, passes, tops, digits, broken }: Unchecked) -> Result<Self, String> {
+        let read = Self { observations, passes, tops, digits, broken };
         read.check().map_err(|what| format!("{what} cannot be right"))?;
         Ok(read)
+    }
+}
+
+/// A finite number as `mantissa * 2^lowest`, without its sign.
+#[inline(always)]
+fn parts(value: f64) -> (u64, i64) {
+    let bits = value.to_bits();
+    let (exponent, fraction) = ((bits >> 52) as i64 & 0x7ff, bits & ((1 << 52) - 1));
+    (fraction | u64::from(exponent != 0) << 52, exponent.max(1) - 1075)
+}
+
+/// How far the lowest bit of a number lies above the lowest bit of a sum.
+#[inline(always)]
+fn shift(lowest: i64, top: i16) -> i64 {
+    lowest - (i64::from(top) + 1 - DIGITS as i64) * DIGIT
+}
+
+/// Some neighbouring sums.
+struct Slice<'a> {
+    tops: &'a mut [i16],
+    digits: [&'a mut [i64]; DIGITS],
+}
+
+impl Slice<'_> {
+    /// Adds a term to each; false if one of them is not finite.
+    #[inline(always)]
+    fn add(&mut self, values: &[f64]) -> bool {
+        let too_high = |(value, top): (&f64, &i16)| {
+            let (mantissa, lowest) = parts(*value);
+            (mantissa != 0) & (shift(lowest, *top) > HIGHEST_SHIFT)
+        };
+        let fits = !values.iter().zip(&*self.tops).fold(false, |any, pair| any | too_high(pair));
+        let finite = fits || self.make_room(values);
+        let Self { tops, digits: [low, middle, high] } = self;
+        for (i, &value) in values.iter().enumerate() {
+            let (mantissa, lowest) = parts(value);
+            let shift = shift(lowest, tops[i]);
+            let minus = value.to_bits() as i64 >> 63;
+            for (place, digits) in [&mut **low, middle, high].into_iter().enumerate() {
+                let shift = shift - place as i64 * DIGIT;
+                let (left, right) = (shift.clamp(0, 63), (-shift).clamp(0, 63));
+                let digit = ((mantissa << left) >> right & u64::from(u32::MAX)) as i64;
+                digits[i] += (digit ^ minus) - minus;
+            }
+        }
+        finite
+    }
+
+    /// Raises the tops that have to be; false if a term is not finite.
+    #[cold]
+    fn make_room(&mut self, values: &[f64]) -> bool {
+        for (i, &value) in values.iter().enumerate() {
+            let (mantissa, lowest) = parts(value);
+            if mantissa > 0 {
+                let highest = lowest + 63 - i64::from(mantissa.leading_zeros());
+                self.raise(i, highest.div_euclid(DIGIT) as i16);
+            }
+        }
+        values.iter().all(|value| value.is_finite())
+    }
+
+    /// Makes room for a highest digit at `top`; what falls off at the other end is dropped digit by digit.
+    fn raise(&mut self, index: usize, top: i16) {
+        let before = self.tops[index];
+        self.tops[index] = top.max(before);
+        if before != NOTHING && top > before {
+            let drop = (top - before) as usize;
+            for place in 0..DIGITS {
+                let from = place + drop;
+                self.digits[place][index] = if from < DIGITS { self.digits[from][index] } else { 0 };
+            }
+        }
     }
 }
 
 impl Sums {
     /// So many sums, without observations.
     pub fn new(len: usize) -> Self {
-        Self { observations: 0, passes: 1, sums: vec![Sum { top: NOTHING, ..Sum::default() }; len] }
+        let digits = [(); DIGITS].map(|()| vec![0; len]);
+        Self { observations: 0, passes: 1, tops: vec![NOTHING; len], digits, broken: false }
     }
 
     /// Starts again with so many sums.
     pub fn reset(&mut self, len: usize) {
-        (self.observations, self.passes) = (0, 1);
-        self.sums.clear();
-        self.sums.resize(len, Sum { top: NOTHING, ..Sum::default() });
+        *self = Self::new(len);
+    }
+
+    /// Becomes the sums over so many observations, on all threads: `write(index, values)` writes the statistics of one
+    /// over zeros.
+    pub(crate) fn collect(&mut self, len: usize, observations: usize, write: impl Fn(usize, &mut [f64]) + Sync) {
+        let sum = |start: usize| {
+            let (mut sums, mut values) = (Self::new(len), vec![0.0; len]);
+            for index in start..(start + OBSERVATIONS_PER_TASK).min(observations) {
+                values.fill(0.0);
+                write(index, &mut values);
+                sums.add(&values);
+            }
+            sums
+        };
+        let starts: Vec<usize> = (0..observations).step_by(OBSERVATIONS_PER_TASK).collect();
+        let parts: Vec<Self> = starts.into_par_iter().map(sum).collect();
+        self.reset(len);
+        parts.iter().for_each(|part| self.add_all(part));
     }
 
     /// Adds the statistics of one observation.
     pub fn add(&mut self, values: &[f64]) {
-        assert_eq!(values.len(), self.sums.len(), "every observation has the same statistics");
+        assert_eq!(values.len(), self.len(), "every observation has the same statistics");
         self.observations += 1;
         self.add_at(0, values);
     }
 
     /// Adds to the sums from `start` on, for statistics that come in parts; [`Self::count`] counts the observation.
     pub fn add_at(&mut self, start: usize, values: &[f64]) {
-        self.sums[start..].iter_mut().zip(values).for_each(|(sum, &value)| sum.add(value));
+        let Slice { tops, digits } = self.slice(start, values.len());
+        let finite = vectorised!((
+            values: &[f64] = values,
+            tops: &mut [i16] = tops,
+            digits: [&mut [i64]; DIGITS] = digits,
+        ) -> bool {
+            let [low, middle, high] = digits.map(|digits| digits.as_chunks_mut::<LANES>());
+            let ((tops, tops_rest), (values, values_rest)) = (tops.as_chunks_mut::<LANES>(), values.as_chunks::<LANES>());
+            let mut finite = true;
+            let lanes = tops.iter_mut().zip(low.0).zip(middle.0).zip(high.0);
+            for (values, (((tops, low), middle), high)) in values.iter().zip(lanes) {
+                finite &= Slice { tops, digits: [low, middle, high] }.add(values);
+            }
+            finite & Slice { tops: tops_rest, digits: [low.1, middle.1, high.1] }.add(values_rest)
+        });
+        self.broken |= !finite;
+    }
+
+    fn slice(&mut self, start: usize, len: usize) -> Slice<'_> {
+        let digits = self.digits.each_mut().map(|digits| &mut digits[start..][..len]);
+        Slice { tops: &mut self.tops[start..][..len], digits }
     }
 
     /// Counts observations whose statistics come in parts.
@@ -169,31 +204,60 @@ impl Sums {
 
     /// Number of sums.
     pub fn len(&self) -> usize {
-        self.sums.len()
+        self.tops.len()
     }
 
     /// True if there is no sum.
     pub fn is_empty(&self) -> bool {
-        self.sums.is_empty()
+        self.tops.is_empty()
     }
 
     /// Refuses sums of another model than one of so many statistics.
     pub fn check_len(&self, len: usize) -> Result<()> {
-        if self.sums.len() == len {
+        if self.len() == len {
             return Ok(());
         }
-        Err(mismatch(&format!("{} sums, where the model has {len} statistics", self.sums.len())))
+        Err(mismatch(&format!("{} sums, where the model has {len} statistics", self.len())))
     }
 
     /// The sums.
     pub fn totals(&self) -> Vec<f64> {
-        self.sums.iter().map(Sum::value).collect()
+        (0..self.len()).map(|index| self.value(index)).collect()
     }
 
     /// The mean over observations of each number.
     pub fn mean(&self) -> Vec<f64> {
         let number = (self.observations * self.passes).max(1) as f64;
-        self.sums.iter().map(|sum| sum.value() / number).collect()
+        (0..self.len()).map(|index| self.value(index) / number).collect()
+    }
+
+    fn value(&self, index: usize) -> f64 {
+        if self.broken {
+            return f64::NAN;
+        }
+        if self.tops[index] == NOTHING {
+            return 0.0;
+        }
+        // The whole number of lowest units, rounded once; two factors, because one could leave the range.
+        let digits = self.digits.iter().rev().map(|digits| i128::from(digits[index]));
+        let whole = digits.fold(0_i128, |sum, digit| (sum << DIGIT) + digit);
+        let exponent = -shift(0, self.tops[index]) as i32;
+        let half = exponent / 2;
+        whole as f64 * libm::exp2(f64::from(half)) * libm::exp2(f64::from(exponent - half))
+    }
+
+    /// Adds as many other sums.
+    fn add_all(&mut self, other: &Self) {
+        let mut mine = self.slice(0, other.len());
+        for index in (0..other.len()).filter(|&index| other.tops[index] != NOTHING) {
+            mine.raise(index, other.tops[index]);
+            let drop = (mine.tops[index] - other.tops[index]) as usize;
+            for place in drop..DIGITS {
+                mine.digits[place - drop][index] += other.digits[place][index];
+            }
+        }
+        self.broken |= other.broken;
+        self.observations += other.observations;
     }
 }
 
@@ -206,11 +270,10 @@ impl Statistics for Sums {
             self.clone_from(other);
             return Ok(());
         }
-        if (self.sums.len(), self.passes) != (other.sums.len(), other.passes) {
-            return Err(mismatch(&format!("{} sums and {}", self.sums.len(), other.sums.len())));
+        if (self.len(), self.passes) != (other.len(), other.passes) {
+            return Err(mismatch(&format!("{} sums and {}", self.len(), other.len())));
         }
-        self.sums.iter_mut().zip(&other.sums).for_each(|(mine, theirs)| mine.merge(theirs));
-        self.observations += other.observations;
+        self.add_all(other);
         Ok(())
     }
 
@@ -218,7 +281,9 @@ impl Statistics for Sums {
         if self.observations == 0 {
             self.clone_from(other);
         } else {
-            self.sums.iter_mut().zip(&other.sums).for_each(|(mine, theirs)| mine.merge(theirs));
+            let observations = self.observations;
+            self.add_all(other);
+            self.observations = observations;
             self.passes += other.passes;
         }
     }
@@ -230,11 +295,15 @@ impl Statistics for Sums {
     fn check(&self) -> Result<(), &'static str> {
         let terms = self.observations.saturating_mul(self.passes);
         let most = terms.saturating_mul(u64::from(u32::MAX)).min(i64::MAX as u64);
-        let sound = |sum: &Sum| {
-            let placed = if sum.is_empty() { sum.digits == [0; DIGITS] } else { TOPS.contains(&sum.top) };
-            placed && !sum.broken && sum.digits.iter().all(|digit| digit.unsigned_abs() <= most)
-        };
-        if self.sums.iter().all(sound) && terms <= MOST_TERMS { Ok(()) } else { Err("an expected statistic") }
+        let mut digits = self.digits.iter();
+        let sound = digits.all(|digits| digits.len() == self.len() && digits.iter().all(|digit| digit.unsigned_abs() <= most));
+        let empty = |index: usize| self.digits.iter().all(|digits| digits[index] == 0);
+        let placed = |(index, &top): (usize, &i16)| if top == NOTHING { empty(index) } else { TOPS.contains(&top) };
+        if sound && self.tops.iter().enumerate().all(placed) && !self.broken && terms <= MOST_TERMS {
+            Ok(())
+        } else {
+            Err("an expected statistic")
+        }
     }
 }
 
@@ -265,6 +334,42 @@ mod tests {
         parts.iter().sum()
     }
 
+    /// The slow twin of the digits: one number after another, with all 96 bits at once.
+    #[derive(Clone, Copy)]
+    struct Plain {
+        top: i16,
+        digits: [i64; DIGITS],
+    }
+
+    impl Plain {
+        fn add(&mut self, value: f64) {
+            if value == 0.0 {
+                return;
+            }
+            let (mantissa, lowest) = parts(value);
+            let highest = lowest + 63 - i64::from(mantissa.leading_zeros());
+            let top = highest.div_euclid(DIGIT) as i16;
+            if self.top == NOTHING {
+                self.top = top;
+            } else if top > self.top {
+                let drop = ((top - self.top) as usize).min(DIGITS);
+                self.digits.copy_within(drop.., 0);
+                self.digits[DIGITS - drop..].fill(0);
+                self.top = top;
+            }
+            let shift = lowest - (i64::from(self.top) - 2) * DIGIT;
+            let placed = if shift >= 0 {
+                u128::from(mantissa) << shift
+            } else {
+                u128::from(mantissa.checked_shr(-shift as u32).unwrap_or(0))
+            };
+            for (place, digit) in self.digits.iter_mut().enumerate() {
+                let part = i64::from((placed >> (32 * place)) as u32);
+                *digit += if value < 0.0 { -part } else { part };
+            }
+        }
+    }
+
     fn sum_of(values: &[f64]) -> Sums {
         let mut sums = Sums::new(1);
         values.iter().for_each(|&value| sums.add(&[value]));
@@ -290,6 +395,30 @@ mod tests {
             let largest = values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
             let error = (whole.totals()[0] - exact(&values)).abs();
             prop_assert!(error <= largest * 1e-15, "{error} beside {largest}");
+        }
+    }
+
+    /// Rows of any length, of which eight numbers are added at a time: the digits are those of the plain twin.
+    #[test]
+    fn rows_have_the_digits_of_the_plain_twin() {
+        let mut random = Seed(3).stream(Purpose::Initial, [0, 0]);
+        for len in [1, 7, 8, 19, 40] {
+            let (mut sums, mut plain) = (Sums::new(len), vec![Plain { top: NOTHING, digits: [0; DIGITS] }; len]);
+            for spread in [1.0, 30.0, 2_000.0] {
+                for _ in 0..50 {
+                    let mut value = || {
+                        let size = (spread * (random.uniform() - 0.5)).max(-1_060.0).min(1_000.0);
+                        [0.0, 2.0 * random.uniform() - 1.0][random.below(2)] * libm::exp2(size)
+                    };
+                    let row: Vec<f64> = (0..len).map(|_| value()).collect();
+                    sums.add(&row);
+                    plain.iter_mut().zip(&row).for_each(|(sum, &value)| sum.add(value));
+                }
+            }
+            for (index, plain) in plain.iter().enumerate() {
+                assert_eq!(sums.tops[index], plain.top, "{index} of {len}");
+                assert_eq!(sums.digits.each_ref().map(|digits| digits[index]), plain.digits, "{index} of {len}");
+            }
         }
     }
 

@@ -5,13 +5,12 @@
 
 use crate::model::rows::observations::Observations;
 use crate::model::rows::split;
-use crate::model::{Batch, LatentModel, Statistics, Sums};
+use crate::model::{Batch, LatentModel, Sums};
 use crate::error::{Error, Result};
 use crate::inference::exact::Tractable;
 use crate::numerics::math::log_sum_exp;
 use crate::numerics::random::{Purpose, Seed};
 use crate::learn::schedule::Step;
-use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -405,35 +404,18 @@ impl<F: Family> Tractable for Mixture<F> {
     fn collect(view: &MixtureView<F>, batch: &F::Batch, posteriors: &[Vec<f64>], out: &mut Sums) {
         let observations = batch.as_ref();
         let (components, width) = (view.densities.len(), view.family.statistics(observations.dimension()));
-        let sum = |start: usize| {
-            let mut sums = Sums::new(components * (1 + width));
-            let mut space = vec![0.0; width];
-            let end = (start + OBSERVATIONS_PER_TASK).min(posteriors.len());
-            for (index, posterior) in (start..end).zip(&posteriors[start..end]) {
-                sums.add_at(0, posterior);
-                for (k, &share) in posterior.iter().enumerate() {
-                    // Not `> 0.0`, which would hide a NaN.
-                    if share != 0.0 {
-                        space.fill(0.0);
-                        view.family.accumulate(&view.pivot, observations.row(index), share, &mut space);
-                        sums.add_at(components + k * width, &space);
-                    }
+        out.collect(components * (1 + width), posteriors.len(), |index, values| {
+            let (mass, values) = values.split_at_mut(components);
+            mass.copy_from_slice(&posteriors[index]);
+            for (&share, values) in mass.iter().zip(values.chunks_exact_mut(width)) {
+                // Not `> 0.0`, which would hide a NaN.
+                if share != 0.0 {
+                    view.family.accumulate(&view.pivot, observations.row(index), share, values);
                 }
             }
-            sums.count((end - start) as u64);
-            sums
-        };
-        let starts: Vec<usize> = (0..posteriors.len()).step_by(OBSERVATIONS_PER_TASK).collect();
-        let parts: Vec<Sums> = starts.into_par_iter().map(sum).collect();
-        out.reset(components * (1 + width));
-        for part in &parts {
-            out.merge(part).expect("parts of one minibatch belong together");
-        }
+        });
     }
 }
-
-/// Observations whose statistics one thread adds up; does not change a result.
-const OBSERVATIONS_PER_TASK: usize = 64;
 
 impl MixtureExpectation {
     /// `self <- (1 - rho) self + rho fresh`.

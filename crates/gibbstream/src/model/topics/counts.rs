@@ -506,40 +506,59 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Adds `ratio` times the numbers of a row to the row and to the totals.
-    pub(crate) fn add(&self, ratio: f64, row: &mut RowToBlend<'_>, totals: &mut [f64]) {
+    /// Adds `ratio` times the numbers of a row to the row and to the totals, and then a share of some counts, which become
+    /// zero.
+    pub(crate) fn add(
+        &self,
+        ratio: f64,
+        row: &mut RowToBlend<'_>,
+        totals: &mut [f64],
+        (share, others): (f64, &mut [f64]),
+    ) {
+        let keep = if row.replace { 0.0 } else { 1.0 };
         vectorised!((
-            ratio: f64 = ratio,
-            weight: f64 = row.weight,
-            keep: f64 = if row.replace { 0.0 } else { 1.0 },
+            factors: [f64; 4] = [ratio, share, row.weight, keep],
             counts: &mut [f64] = row.counts,
             next: &[f64] = row.next,
             spread: &Spread = self,
             totals: &mut [f64] = totals,
+            others: &mut [f64] = others,
         ) -> () {
             let (next, _) = next.as_chunks::<LANES>();
             let (count_lanes, count_rest) = counts.as_chunks_mut::<LANES>();
             let (total_lanes, total_rest) = totals.as_chunks_mut::<LANES>();
+            let (other_lanes, other_rest) = others.as_chunks_mut::<LANES>();
             let (factor_lanes, factor_rest) = spread.factors.as_chunks::<LANES>();
             let (offset_lanes, offset_rest) = spread.offsets.as_chunks::<LANES>();
-            let lanes = count_lanes.iter_mut().zip(total_lanes).zip(factor_lanes.iter().zip(offset_lanes));
-            for (i, ((counts, totals), (factors, offsets))) in lanes.enumerate() {
+            let sums = count_lanes.iter_mut().zip(total_lanes).zip(other_lanes);
+            let lanes = sums.zip(factor_lanes.iter().zip(offset_lanes));
+            for (i, (((counts, totals), others), (scales, offsets))) in lanes.enumerate() {
                 if let Some(next) = next.get(i) {
                     prefetch(next);
                 }
                 for lane in 0..LANES {
-                    let fresh = ratio * (counts[lane] * factors[lane] + offsets[lane]);
-                    totals[lane] += fresh;
-                    counts[lane] = keep * counts[lane] + weight * fresh;
+                    let sums = (&mut counts[lane], &mut totals[lane], &mut others[lane]);
+                    add_fresh(factors, (scales[lane], offsets[lane]), sums);
                 }
             }
-            for (lane, count) in count_rest.iter_mut().enumerate() {
-                let fresh = ratio * (*count * factor_rest[lane] + offset_rest[lane]);
-                total_rest[lane] += fresh;
-                *count = keep * *count + weight * fresh;
+            let sums = count_rest.iter_mut().zip(total_rest).zip(other_rest);
+            for (((count, total), other), map) in sums.zip(factor_rest.iter().zip(offset_rest)) {
+                add_fresh(factors, (*map.0, *map.1), (count, total, other));
             }
         });
     }
+}
+
+/// One number of [`Spread::add`].
+#[inline(always)]
+fn add_fresh(
+    [ratio, share, weight, keep]: [f64; 4],
+    (factor, offset): (f64, f64),
+    (count, total, other): (&mut f64, &mut f64, &mut f64),
+) {
+    let (prior, other) = (ratio * (*count * factor + offset), std::mem::take(other) * share);
+    *total = (*total + prior) + other;
+    *count = (keep * *count + weight * prior) + weight * other;
 }
 
 fn add_row(scaled: &mut [f64], weight: f64, fresh: &[f64]) {

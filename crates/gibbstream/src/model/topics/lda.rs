@@ -298,34 +298,40 @@ impl<'a> FreshRows<'a> {
         space: &mut [f64],
         prior: f64,
     ) {
-        self.divide(index, self.fresh.prior(index) + prior, &mut row, totals);
-        let (weight, share, counts) = (row.weight, self.share, row.counts);
-        self.fresh.each_count(index, space, |topic, tokens| {
-            let fresh = tokens * share;
-            counts[topic] += weight * fresh;
-            totals[topic] += fresh;
-        });
+        let tokens = self.fresh.prior(index) + prior;
+        self.fresh.add_counts(index, space);
+        match (&self.spread, self.ratio(index, tokens, &row)) {
+            (Some(spread), Some(ratio)) => spread.add(ratio, &mut row, totals, (self.share, space)),
+            _ => {
+                self.divide(tokens, &mut row, totals);
+                for ((count, total), tokens) in row.counts.iter_mut().zip(totals).zip(space) {
+                    let fresh = std::mem::take(tokens) * self.share;
+                    *count += row.weight * fresh;
+                    *total += fresh;
+                }
+            }
+        }
+    }
+
+    /// What an affine map has to be multiplied by, so that the prior accounts for so many tokens; `None` if it cannot.
+    fn ratio(&self, index: usize, tokens: f64, row: &RowToBlend<'_>) -> Option<f64> {
+        let WeightMap::Affine(map) = &self.map else { return None };
+        if tokens <= 0.0 {
+            return Some(0.0);
+        }
+        let mass = self.fresh.prior_mass(index).filter(|_| self.same_state);
+        let mass = mass.unwrap_or_else(|| map.prior_mass(&row.counts[..self.alpha.len()], self.alpha));
+        (mass > 0.0).then(|| tokens * self.share / mass)
     }
 
     /// Divides tokens that the prior accounts for among topics.
-    fn divide(&self, index: usize, tokens: f64, row: &mut RowToBlend<'_>, totals: &mut [f64]) {
-        if tokens <= 0.0 {
-            if row.replace {
-                row.counts.fill(0.0);
-            }
-            return;
+    fn divide(&self, tokens: f64, row: &mut RowToBlend<'_>, totals: &mut [f64]) {
+        let (mut weights, mut ratio) = (Vec::new(), 0.0);
+        if tokens > 0.0 {
+            weights.resize(self.alpha.len(), 0.0);
+            let mass = self.map.prior_weights(&row.counts[..self.alpha.len()], self.alpha, &mut weights);
+            ratio = tokens * self.share / mass;
         }
-        let topics = self.alpha.len();
-        if let (Some(spread), WeightMap::Affine(map)) = (&self.spread, &self.map) {
-            let mass = self.fresh.prior_mass(index).filter(|_| self.same_state);
-            let mass = mass.unwrap_or_else(|| map.prior_mass(&row.counts[..topics], self.alpha));
-            if mass > 0.0 {
-                return spread.add(tokens * self.share / mass, row, totals);
-            }
-        }
-        let mut weights = vec![0.0; topics];
-        let mass = self.map.prior_weights(&row.counts[..topics], self.alpha, &mut weights);
-        let ratio = tokens * self.share / mass;
         if row.replace {
             row.counts.fill(0.0);
         }

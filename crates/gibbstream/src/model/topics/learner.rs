@@ -29,8 +29,9 @@ pub struct WordFrequencies {
 impl<M: LatentModel<Statistics = TopicStatistics>> Baseline<M> for WordFrequencies {
     fn absorb(&mut self, statistics: &TopicStatistics, _sums: &Sums) {
         for (index, &word) in statistics.words().iter().enumerate() {
-            self.counts[word as usize] += statistics.tokens(index);
-            self.tokens += statistics.tokens(index);
+            let tokens = statistics.tokens(index);
+            self.counts[word as usize] += tokens;
+            self.tokens += tokens;
         }
     }
 

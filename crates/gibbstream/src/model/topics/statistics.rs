@@ -281,53 +281,42 @@ impl TopicStatistics {
         }
     }
 
-    /// Hands out the other tokens of the word at place `index`: once for every topic that has any, summed over documents
-    /// and sweeps. `space` holds a zero for each topic, before and after.
-    #[inline]
-    pub(crate) fn each_count(&self, index: usize, space: &mut [f64], mut count: impl FnMut(usize, f64)) {
+    /// Adds the other tokens of the word at place `index`, summed over documents and sweeps, to those of its topics.
+    pub(crate) fn add_counts(&self, index: usize, sums: &mut [f64]) {
         match &self.counts {
             Counts::ByDocument { batch, documents, .. } => {
-                let of = |place: &Occurrence| (&documents[place.document as usize], place.row as usize);
-                if let [place] = batch.occurrences(index) {
-                    let (document, row) = of(place);
-                    // Topics that only one document knows are left to the model.
-                    let known = document.counts(row).filter(|&(topic, _)| (topic as usize) < self.topics);
-                    known.for_each(|(topic, tokens)| count(topic as usize, rounded_count(f64::from(tokens))));
-                    return;
-                }
-                for (document, row) in batch.occurrences(index).iter().map(of) {
-                    for (topic, tokens) in document.counts(row) {
-                        if (topic as usize) < self.topics {
-                            space[topic as usize] += rounded_count(f64::from(tokens));
-                        }
-                    }
-                }
-                for (document, _) in batch.occurrences(index).iter().map(of) {
-                    for &topic in document.topics().iter().filter(|&&topic| (topic as usize) < self.topics) {
-                        let tokens = std::mem::take(&mut space[topic as usize]);
-                        if tokens != 0.0 {
-                            count(topic as usize, tokens);
+                for place in batch.occurrences(index) {
+                    for (topic, tokens) in documents[place.document as usize].counts(place.row as usize) {
+                        if self.knows(topic) {
+                            sums[topic as usize] += f64::from(tokens);
                         }
                     }
                 }
             }
             Counts::ByWord(WordCounts { rows: Rows::Dense(values), .. }) => {
                 let values = &values[index * self.topics..][..self.topics];
-                values.iter().enumerate().for_each(|(topic, &tokens)| count(topic, tokens));
+                sums.iter_mut().zip(values).for_each(|(sum, tokens)| *sum += tokens);
             }
             Counts::ByWord(counts) => {
                 for &(topic, units) in counts.entries(index) {
-                    count(topic as usize, units as f64 / UNITS_PER_TOKEN);
+                    sums[topic as usize] += units as f64 / UNITS_PER_TOKEN;
                 }
             }
         }
     }
 
+    /// Topics that only one document knows are left to the model.
+    #[inline]
+    fn knows(&self, topic: u32) -> bool {
+        self.open.is_none() || (topic as usize) < self.topics
+    }
+
     /// Expected counts per document of the word at place `index` of [`Self::words`]: in each topic beside what the prior
     /// accounts for, and what it accounts for.
     pub fn mean_counts(&self, index: usize) -> (Vec<f64>, f64) {
-        let (mut row, mut space) = (vec![0.0; self.topics], vec![0.0; self.topics]);
-        self.each_count(index, &mut space, |topic, tokens| row[topic] = tokens * self.share());
+        let mut row = vec![0.0; self.topics];
+        self.add_counts(index, &mut row);
+        row.iter_mut().for_each(|tokens| *tokens *= self.share());
         (row, self.prior(index) * self.share())
     }
 
@@ -386,15 +375,15 @@ impl TopicStatistics {
     /// Adds the counts of documents up.
     fn sum_up(&mut self) {
         if let Counts::ByDocument { batch, documents, .. } = &self.counts {
-            let sizes = sorted_sizes(documents, self.topics);
+            let counts = self.by_word(batch, documents);
             if self.theta == Theta::ByDocument {
-                self.theta = Theta::Sizes(sizes);
+                self.theta = Theta::Sizes(sorted_sizes(documents, self.topics));
             }
-            self.counts = Counts::ByWord(self.by_word(batch));
+            self.counts = Counts::ByWord(counts);
         }
     }
 
-    fn by_word(&self, batch: &Minibatch) -> WordCounts {
+    fn by_word(&self, batch: &Minibatch, documents: &[DocumentStats]) -> WordCounts {
         let (mut ends, mut entries) = (Vec::new(), Vec::new());
         let mut counts = WordCounts::default();
         let mut space = vec![0.0; self.topics];
@@ -403,11 +392,14 @@ impl TopicStatistics {
                 continue;
             }
             let start = entries.len();
-            self.each_count(index, &mut space, |topic, tokens| {
+            self.add_counts(index, &mut space);
+            let topics = batch.occurrences(index).iter().flat_map(|place| documents[place.document as usize].topics());
+            for &topic in topics.filter(|&&topic| self.knows(topic)) {
+                let tokens = std::mem::take(&mut space[topic as usize]);
                 if tokens != 0.0 {
-                    entries.push((topic as u32, (tokens * UNITS_PER_TOKEN) as i64));
+                    entries.push((topic, (tokens * UNITS_PER_TOKEN) as i64));
                 }
-            });
+            }
             entries[start..].sort_unstable();
             ends.push(entries.len());
             counts.words.push(word);
@@ -424,8 +416,7 @@ impl TopicStatistics {
         let mut rows = vec![0.0; words.len() * self.topics];
         rows.par_chunks_exact_mut(self.topics).enumerate().with_min_len(WORDS_PER_TASK).for_each(
             |(index, row)| {
-                let mut space = vec![0.0; self.topics];
-                self.each_count(index, &mut space, |topic, tokens| row[topic] = tokens);
+                self.add_counts(index, row);
                 divide(index, self.prior(index), row);
             },
         );

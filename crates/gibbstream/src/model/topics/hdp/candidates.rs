@@ -2,7 +2,7 @@
 //! statistics of the whole minibatch are there, in the order of documents, whatever order they arrived in.
 
 use crate::model::mismatch;
-use crate::model::topics::statistics::{UNITS_PER_TOKEN, rounded_count};
+use crate::model::topics::statistics::UNITS_PER_TOKEN;
 use crate::corpus::Minibatch;
 use crate::error::Result;
 use crate::inference::document_stats::DocumentStats;
@@ -65,7 +65,7 @@ impl CandidateDocument {
         for (row, entry) in batch.document(index).iter().enumerate() {
             for (topic, count) in document.counts(row) {
                 if let Some(own) = (topic as usize).checked_sub(known) {
-                    let units = (rounded_count(f64::from(count)) * UNITS_PER_TOKEN) as i64;
+                    let units = (f64::from(count) * UNITS_PER_TOKEN) as i64;
                     if units > 0 {
                         topics[own].words.push((batch.words()[entry.word as usize], units));
                     }
