@@ -36,6 +36,7 @@ examples:
 	$(CARGO) run $(PROFILE) --quiet --package gibbstream --example ten_methods
 	$(CARGO) run $(PROFILE) --quiet --package gibbstream --example custom_model
 	$(CARGO) run $(PROFILE) --quiet --package gibbstream --example blocks
+	CARGO_TARGET_DIR=target $(CARGO) run $(PROFILE) --quiet --manifest-path examples/outside/Cargo.toml
 	$(CARGO) run $(PROFILE) --quiet -- demo --no-progress
 
 PYTHON ?= python3

@@ -15,8 +15,6 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-HELD_OUT = 500
-
 
 def run(arguments: list[str]) -> tuple[bytes, float]:
     """What a command prints, and its CPU seconds on all threads."""
@@ -54,8 +52,8 @@ class Build:
         arguments = [self.program, command, str(model), str(corpus), "--skip-docs", str(first)]
         return run([*arguments, "--limit-docs", str(number), "--threads", "1", *flags])[1]
 
-    def score(self, model: Path, corpus: Path, particles: int) -> float:
-        first = documents(corpus) - HELD_OUT
+    def score(self, model: Path, corpus: Path, held_out: int, particles: int = 20) -> float:
+        first = documents(corpus) - held_out
         arguments = [self.program, "evaluate", str(model), str(corpus), "--skip-docs", str(first), "--json"]
         report = json.loads(run([*arguments, "--particles", str(particles)])[0])
         return report["log_perplexity_per_document"]
@@ -81,21 +79,21 @@ def speed(old: Build, new: Build, corpus: Path, runs: int) -> None:
                 ]:
                     found.setdefault(name, ([], []))[which].append(value)
         for name, (a, b) in found.items():
-            print(row(f"K = {topics:,}: {name}", a, b))
+            print(row(f"K = {topics:,}: {name}", a, b), flush=True)
 
 
-def scores(old: Build, new: Build, data: Path, seeds: int, number: int) -> None:
-    print("| corpus | old | new | difference | paired differences |\n|---|---:|---:|---:|---|")
+def scores(old: Build, new: Build, data: Path, seeds: int, number: int, held_out: int) -> None:
+    print("| corpus | old | new | difference | paired differences |\n|---|---:|---:|---:|---|", flush=True)
     for name in ("imdb", "yelp", "pubmed"):
         pairs = []
         for seed in range(seeds):
             both = [build.train(data / name, 128, number, seed)[1] for build in (old, new)]
-            pairs.append([b.score(model, data / name, 20) for b, model in zip((old, new), both)])
+            pairs.append([b.score(model, data / name, held_out) for b, model in zip((old, new), both)])
         differences = [b - a for a, b in pairs]
         mean = statistics.mean(differences)
         error = statistics.stdev(differences) / len(differences) ** 0.5
         line = row(name, [a for a, _ in pairs], [b for _, b in pairs])
-        print(f"{line} mean {mean:+.2f}, standard error {error:.2f} |")
+        print(f"{line} mean {mean:+.2f}, standard error {error:.2f} |", flush=True)
 
 
 def main() -> None:
@@ -105,6 +103,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--documents", type=int, default=10_000)
+    parser.add_argument("--held-out", type=int, default=500)
     parser.add_argument("what", choices=["speed", "scores"])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -115,7 +114,7 @@ def main() -> None:
         if args.what == "speed":
             speed(*builds, args.data / "imdb", args.runs)
         else:
-            scores(*builds, args.data, args.runs, args.documents)
+            scores(*builds, args.data, args.runs, args.documents, args.held_out)
 
 
 if __name__ == "__main__":

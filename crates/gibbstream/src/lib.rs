@@ -61,7 +61,10 @@ pub use learn::{
     AnyBatch, Event, FitOptions, Learner, ModelKind, Observation, Observer, Parameters, Settings, Snapshot,
     SnapshotReader, TrainingRun,
 };
+pub use model::rows::families::gaussian::Covariance;
+pub use model::rows::ica::{Noise, Sources};
 pub use model::rows::observations::Observations;
+pub use model::topics::hdp::HdpSettings;
 pub use model::topics::lda::{Lda, Topics};
 pub use model::topics::statistics::TopicStatistics;
 pub use model::topics::view::TopicView;
