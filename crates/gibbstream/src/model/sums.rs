@@ -77,60 +77,74 @@ fn shift(lowest: i64, top: i16) -> i64 {
     lowest - (i64::from(top) + 1 - DIGITS as i64) * DIGIT
 }
 
-/// Some neighbouring sums.
-struct Slice<'a> {
-    tops: &'a mut [i16],
-    digits: [&'a mut [i64]; DIGITS],
-}
+/// Digits of some neighbouring sums, at each place.
+type Digits<'a, T> = [&'a mut T; DIGITS];
 
-impl Slice<'_> {
-    /// Adds a term to each; false if one of them is not finite.
-    #[inline(always)]
-    fn add(&mut self, values: &[f64]) -> bool {
-        let too_high = |(value, top): (&f64, &i16)| {
-            let (mantissa, lowest) = parts(*value);
-            (mantissa != 0) & (shift(lowest, *top) > HIGHEST_SHIFT)
-        };
-        let fits = !values.iter().zip(&*self.tops).fold(false, |any, pair| any | too_high(pair));
-        let finite = fits || self.make_room(values);
-        let Self { tops, digits: [low, middle, high] } = self;
-        for (i, &value) in values.iter().enumerate() {
-            let (mantissa, lowest) = parts(value);
-            let shift = shift(lowest, tops[i]);
-            let minus = value.to_bits() as i64 >> 63;
-            for (place, digits) in [&mut **low, middle, high].into_iter().enumerate() {
-                let shift = shift - place as i64 * DIGIT;
-                let (left, right) = (shift.clamp(0, 63), (-shift).clamp(0, 63));
-                let digit = ((mantissa << left) >> right & u64::from(u32::MAX)) as i64;
-                digits[i] += (digit ^ minus) - minus;
-            }
+/// Adds a term to each of some sums; false if one of them is not finite.
+fn add_terms(values: &[f64], tops: &mut [i16], digits: Digits<'_, [i64]>) -> bool {
+    vectorised!((values: &[f64] = values, tops: &mut [i16] = tops, digits: Digits<'_, [i64]> = digits) -> bool {
+        let ((values, last_values), (tops, last_tops)) = (values.as_chunks::<LANES>(), tops.as_chunks_mut::<LANES>());
+        let [low, middle, high] = digits.map(|digits| digits.as_chunks_mut::<LANES>());
+        let mut finite = true;
+        let sums = tops.iter_mut().zip(low.0).zip(middle.0).zip(high.0);
+        for (values, (((tops, low), middle), high)) in values.iter().zip(sums) {
+            finite &= add_some(values, tops, [low, middle, high]);
+        }
+        let last = last_tops.iter_mut().zip(low.1).zip(middle.1).zip(high.1);
+        for (&value, (((top, low), middle), high)) in last_values.iter().zip(last) {
+            let digits = [low, middle, high].map(std::array::from_mut);
+            finite &= add_some(&[value], std::array::from_mut(top), digits);
         }
         finite
-    }
+    })
+}
 
-    /// Raises the tops that have to be; false if a term is not finite.
-    #[cold]
-    fn make_room(&mut self, values: &[f64]) -> bool {
-        for (i, &value) in values.iter().enumerate() {
-            let (mantissa, lowest) = parts(value);
-            if mantissa > 0 {
-                let highest = lowest + 63 - i64::from(mantissa.leading_zeros());
-                self.raise(i, highest.div_euclid(DIGIT) as i16);
-            }
+#[inline(always)]
+fn add_some<const N: usize>(values: &[f64; N], tops: &mut [i16; N], digits: Digits<'_, [i64; N]>) -> bool {
+    let mantissas = values.map(|value| parts(value).0);
+    let lowest = values.map(|value| parts(value).1);
+    let signs = values.map(|value| value.to_bits() as i64 >> 63);
+    let shifts = |tops: &[i16; N]| std::array::from_fn::<i64, N, _>(|i| shift(lowest[i], tops[i]));
+    let (mut shift, mut finite) = (shifts(tops), true);
+    let highest = (0..N).fold(i64::MIN, |most, i| most.max(if mantissas[i] == 0 { i64::MIN } else { shift[i] }));
+    let [low, middle, high] = digits;
+    if highest > HIGHEST_SHIFT {
+        finite = make_room(values, tops, [&mut *low, &mut *middle, &mut *high]);
+        shift = shifts(tops);
+    }
+    for (place, digits) in [low, middle, high].into_iter().enumerate() {
+        for i in 0..N {
+            let shift = shift[i] - place as i64 * DIGIT;
+            let (left, right) = (shift.clamp(0, 63), (-shift).clamp(0, 63));
+            let digit = ((mantissas[i] << left) >> right & u64::from(u32::MAX)) as i64;
+            digits[i] += (digit ^ signs[i]) - signs[i];
         }
-        values.iter().all(|value| value.is_finite())
     }
+    finite
+}
 
-    /// Makes room for a highest digit at `top`; what falls off at the other end is dropped digit by digit.
-    fn raise(&mut self, index: usize, top: i16) {
-        let before = self.tops[index];
-        self.tops[index] = top.max(before);
-        if before != NOTHING && top > before {
-            let drop = (top - before) as usize;
-            for place in 0..DIGITS {
-                let from = place + drop;
-                self.digits[place][index] = if from < DIGITS { self.digits[from][index] } else { 0 };
-            }
+/// Raises the tops that have to be; false if a term is not finite.
+#[cold]
+fn make_room(values: &[f64], tops: &mut [i16], mut digits: Digits<'_, [i64]>) -> bool {
+    for (i, &value) in values.iter().enumerate() {
+        let (mantissa, lowest) = parts(value);
+        if mantissa > 0 {
+            let highest = lowest + 63 - i64::from(mantissa.leading_zeros());
+            raise(i, highest.div_euclid(DIGIT) as i16, tops, &mut digits);
+        }
+    }
+    values.iter().all(|value| value.is_finite())
+}
+
+/// Makes room for a highest digit at `top`; what falls off at the other end is dropped digit by digit.
+fn raise(index: usize, top: i16, tops: &mut [i16], digits: &mut Digits<'_, [i64]>) {
+    let before = tops[index];
+    tops[index] = top.max(before);
+    if before != NOTHING && top > before {
+        let drop = (top - before) as usize;
+        for place in 0..DIGITS {
+            let from = place + drop;
+            digits[place][index] = if from < DIGITS { digits[from][index] } else { 0 };
         }
     }
 }
@@ -174,27 +188,8 @@ impl Sums {
 
     /// Adds to the sums from `start` on, for statistics that come in parts; [`Self::count`] counts the observation.
     pub fn add_at(&mut self, start: usize, values: &[f64]) {
-        let Slice { tops, digits } = self.slice(start, values.len());
-        let finite = vectorised!((
-            values: &[f64] = values,
-            tops: &mut [i16] = tops,
-            digits: [&mut [i64]; DIGITS] = digits,
-        ) -> bool {
-            let [low, middle, high] = digits.map(|digits| digits.as_chunks_mut::<LANES>());
-            let ((tops, tops_rest), (values, values_rest)) = (tops.as_chunks_mut::<LANES>(), values.as_chunks::<LANES>());
-            let mut finite = true;
-            let lanes = tops.iter_mut().zip(low.0).zip(middle.0).zip(high.0);
-            for (values, (((tops, low), middle), high)) in values.iter().zip(lanes) {
-                finite &= Slice { tops, digits: [low, middle, high] }.add(values);
-            }
-            finite & Slice { tops: tops_rest, digits: [low.1, middle.1, high.1] }.add(values_rest)
-        });
-        self.broken |= !finite;
-    }
-
-    fn slice(&mut self, start: usize, len: usize) -> Slice<'_> {
-        let digits = self.digits.each_mut().map(|digits| &mut digits[start..][..len]);
-        Slice { tops: &mut self.tops[start..][..len], digits }
+        let digits = self.digits.each_mut().map(|digits| &mut digits[start..][..values.len()]);
+        self.broken |= !add_terms(values, &mut self.tops[start..][..values.len()], digits);
     }
 
     /// Counts observations whose statistics come in parts.
@@ -248,12 +243,12 @@ impl Sums {
 
     /// Adds as many other sums.
     fn add_all(&mut self, other: &Self) {
-        let mut mine = self.slice(0, other.len());
+        let mut digits = self.digits.each_mut().map(Vec::as_mut_slice);
         for index in (0..other.len()).filter(|&index| other.tops[index] != NOTHING) {
-            mine.raise(index, other.tops[index]);
-            let drop = (mine.tops[index] - other.tops[index]) as usize;
+            raise(index, other.tops[index], &mut self.tops, &mut digits);
+            let drop = (self.tops[index] - other.tops[index]) as usize;
             for place in drop..DIGITS {
-                mine.digits[place - drop][index] += other.digits[place][index];
+                digits[place - drop][index] += other.digits[place][index];
             }
         }
         self.broken |= other.broken;

@@ -51,7 +51,7 @@ pub struct NumericRows {
 impl NumericRows {
     /// The rows of all inputs. With `expected`, the columns of a model, every input must have these columns and no others,
     /// in any order if they have names; otherwise those of the first input. A column with the name of the documents
-    /// (`--id-field`) is not one of them.
+    /// (`id-field`) is not one of them.
     pub fn new(inputs: &ResolvedInputs, domain: Domain, expected: Option<&[String]>) -> Result<Self> {
         let selection = inputs.selection().clone();
         let mut rows = Self { selection, domain, columns: Vec::new(), opened: Arc::default() };

@@ -300,16 +300,14 @@ impl<'a> FreshRows<'a> {
     ) {
         let tokens = self.fresh.prior(index) + prior;
         self.fresh.add_counts(index, space);
-        match (&self.spread, self.ratio(index, tokens, &row)) {
-            (Some(spread), Some(ratio)) => spread.add(ratio, &mut row, totals, (self.share, space)),
-            _ => {
-                self.divide(tokens, &mut row, totals);
-                for ((count, total), tokens) in row.counts.iter_mut().zip(totals).zip(space) {
-                    let fresh = std::mem::take(tokens) * self.share;
-                    *count += row.weight * fresh;
-                    *total += fresh;
-                }
-            }
+        if let (Some(spread), Some(ratio)) = (&self.spread, self.ratio(index, tokens, &row)) {
+            return spread.add(ratio, &mut row, totals, (self.share, space));
+        }
+        self.divide(tokens, &mut row, totals);
+        for ((count, total), tokens) in row.counts.iter_mut().zip(totals).zip(space) {
+            let fresh = std::mem::take(tokens) * self.share;
+            *count += row.weight * fresh;
+            *total += fresh;
         }
     }
 
