@@ -18,12 +18,15 @@ mod output;
 
 mod progress;
 
+mod table;
+
 pub use args::knobs::KnobArgs;
 pub use args::{General, GeneralArgs, Refusal};
 pub use interrupt::Interrupt;
 pub use output::{Output, STRONG, count};
 
 use args::{Cli, Command};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// How a command ended, if nothing went wrong.
@@ -39,12 +42,19 @@ pub enum Outcome {
 
 /// The whole program.
 pub fn main() -> ExitCode {
-    run_program(args::parse(), |cli| &cli.general, run)
+    ExitCode::from(main_with(std::env::args_os().collect()))
+}
+
+/// The whole program with words other than those of the process, the first of which is its name, and with its exit code.
+/// For a process that is not this program, such as a Python interpreter.
+pub fn main_with(words: Vec<OsString>) -> u8 {
+    run_to_code(args::parse(words), |cli| &cli.general, run)
 }
 
 /// Reads the command line of another program, whose general options are those of this one.
 pub fn parse<P: clap::Parser>() -> Result<P, Refusal> {
-    args::parse_as(args::with_general_variables(P::command())).map(|(args, _)| args)
+    let words = std::env::args_os().collect();
+    args::parse_as(args::with_general_variables(P::command()), words).map(|(args, _)| args)
 }
 
 /// Does the work of a program and tells how it ended, with the promised exit code.
@@ -53,26 +63,34 @@ pub fn run_program<P>(
     general: impl FnOnce(&P) -> &GeneralArgs,
     work: impl FnOnce(&P, &General, &Output, &Interrupt) -> anyhow::Result<Outcome>,
 ) -> ExitCode {
+    ExitCode::from(run_to_code(parsed, general, work))
+}
+
+fn run_to_code<P>(
+    parsed: Result<P, Refusal>,
+    general: impl FnOnce(&P) -> &GeneralArgs,
+    work: impl FnOnce(&P, &General, &Output, &Interrupt) -> anyhow::Result<Outcome>,
+) -> u8 {
     match parsed {
         Ok(args) => finish(start(&args, general(&args), work)),
         Err(args::Refusal::Usage(refused)) => {
             // Help and version are no mistakes; a closed pipe is no reason to complain.
             let _ = refused.print();
-            ExitCode::from(refused.exit_code() as u8)
+            refused.exit_code() as u8
         }
         Err(args::Refusal::Config(error)) => finish(Err(error)),
     }
 }
 
-fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
+fn finish(result: anyhow::Result<Outcome>) -> u8 {
     match result {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::CheckFailed) => ExitCode::from(1),
-        Ok(Outcome::Interrupted(signal)) => ExitCode::from(signal.exit_code()),
-        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::CheckFailed) => 1,
+        Ok(Outcome::Interrupted(signal)) => signal.exit_code(),
+        Err(error) if output::is_closed_pipe(&error) => 0,
         Err(error) => {
             output::print_error(&error);
-            ExitCode::from(2)
+            2
         }
     }
 }
@@ -96,7 +114,7 @@ fn run(cli: &Cli, general: &General, output: &Output, interrupt: &Interrupt) -> 
         Command::Topics(args) => command::topics::run(args, general, output, interrupt),
         Command::Infer(args) => command::infer::run(args, general, output, interrupt),
         Command::Compare(args) => command::compare::run(args, general, output),
-        Command::Export(args) => command::export::run(args, output),
+        Command::Export(args) => command::export::run(args, general, output, interrupt),
         Command::Inspect(args) => command::inspect::run(args, output),
         Command::Synth(args) => command::synth::run(args, general, output),
         Command::Bench(args) => command::bench::run(args, general, output, interrupt),

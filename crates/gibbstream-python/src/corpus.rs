@@ -7,7 +7,9 @@ use gibbstream::corpus::{
     Document, StopWords, Tokenizer, Vocabulary, VocabularyCounter, VocabularyLimits, count_words,
 };
 use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 
 /// Documents whose words are numbered.
@@ -126,14 +128,50 @@ impl Corpus {
         (starts.into_pyarray(py), columns.into_pyarray(py), counts.into_pyarray(py))
     }
 
-    /// The documents `start..stop`.
-    fn part(&self, start: usize, stop: usize) -> Self {
-        let stop = stop.min(self.documents.len());
-        Self {
-            documents: self.documents[start.min(stop)..stop].to_vec(),
-            vocabulary: self.vocabulary.clone(),
-            tokenizer: self.tokenizer.clone(),
+    /// The documents at these places.
+    fn take(&self, places: Vec<usize>) -> PyResult<Self> {
+        let document = |place: usize| {
+            let outside = || PyIndexError::new_err(format!("there is no document {place}"));
+            self.documents.get(place).cloned().ok_or_else(outside)
+        };
+        let documents = places.into_iter().map(document).collect::<PyResult<_>>()?;
+        Ok(Self { documents, vocabulary: self.vocabulary.clone(), tokenizer: self.tokenizer.clone() })
+    }
+
+    /// Tokens of each document that the vocabulary does not have, and how text was cut, for pickles.
+    fn beside_the_counts(&self) -> (Vec<u64>, Option<String>) {
+        let unknown = self.documents.iter().map(|document| document.out_of_vocabulary).collect();
+        (unknown, self.tokenizer.as_ref().map(|tokenizer| json!(tokenizer).to_string()))
+    }
+
+    /// The corpus that gave these counts, words, and what is beside them.
+    #[staticmethod]
+    fn restored(
+        arrays: (Vec<usize>, Vec<u32>, Vec<u32>),
+        words: Vec<String>,
+        unknown: Vec<u64>,
+        tokenizer: Option<&str>,
+    ) -> PyResult<Self> {
+        let (starts, columns, counts) = arrays;
+        let refused = || PyValueError::new_err("pickled corpus: it is damaged");
+        let vocabulary = Vocabulary::new(words).or_exception()?;
+        let document = |(rows, out_of_vocabulary): (&[usize], u64)| {
+            let columns = columns.get(rows[0]..rows[1]).ok_or_else(refused)?;
+            let counts = counts.get(rows[0]..rows[1]).ok_or_else(refused)?;
+            let words: Vec<(u32, u32)> = columns.iter().copied().zip(counts.iter().copied()).collect();
+            let is_whole = words.iter().all(|&(word, count)| (word as usize) < vocabulary.len() && count > 0);
+            let is_sorted = words.is_sorted_by(|a, b| a.0 < b.0);
+            if !(is_whole && is_sorted) {
+                return Err(refused());
+            }
+            Ok(Document { words, out_of_vocabulary, ..Document::default() })
+        };
+        if starts.len() != unknown.len() + 1 {
+            return Err(refused());
         }
+        let documents = starts.windows(2).zip(unknown).map(document).collect::<PyResult<_>>()?;
+        let tokenizer = tokenizer.map(serde_json::from_str).transpose().map_err(|_| refused())?;
+        Ok(Self { documents, vocabulary, tokenizer })
     }
 }
 
@@ -154,7 +192,7 @@ impl Corpus {
                         None => out_of_vocabulary += u64::from(count),
                     }
                 }
-                Document { id: document.id.clone(), words: count_words(words), out_of_vocabulary }
+                Document { words: count_words(words), out_of_vocabulary, ..document.clone() }
             };
             Ok(Some(Self {
                 documents: self.documents.iter().map(translated).collect(),
@@ -212,9 +250,7 @@ fn count_into(
 /// Texts with the words of a model, cut as those that it was learnt from.
 #[pyfunction]
 pub fn encode(py: Python<'_>, model: &Model, texts: &Bound<'_, PyAny>) -> PyResult<Corpus> {
-    let (vocabulary, tokenizer) = model.with(py, |state| {
-        Ok((state.run.features().vocabulary(), tokenizer_or_plain(state.run.tokenizer())))
-    })?;
+    let (vocabulary, tokenizer) = model.words_and_tokenizer(py)?;
     number(py, &Texts::new(texts)?, tokenizer, vocabulary)
 }
 

@@ -7,7 +7,7 @@ use gibbstream::Error;
 use gibbstream::evaluation::completion::Completion;
 use gibbstream::evaluation::elbo::Elbo;
 use gibbstream::evaluation::{Estimator, Evaluation};
-use gibbstream::inference::mixtures::MixtureInference;
+use gibbstream::inference::mixtures::{Mixture, MixtureInference};
 use gibbstream::learn::{AnyScore, Observation, Parameters, TopicParameters};
 use gibbstream::model::topics::lda::LogTopics;
 use gibbstream::numerics::random::Seed;
@@ -50,28 +50,42 @@ pub fn transform(
     seed: u64,
     pool: &ThreadPool,
 ) -> PyResult<(Vec<f64>, usize)> {
+    let is_of_rows = matches!(parameters, Parameters::Rows(_));
+    let mut out = Vec::new();
+    let mut width = parameters.topics().map_or(0, TopicParameters::met);
+    each_mixture(parameters, rows, (sweeps, seed, false), pool, |mixture| {
+        width = if is_of_rows { mixture.theta.len() } else { width };
+        let (met, unmet) = mixture.theta.split_at(width);
+        let sum: f64 = if unmet.is_empty() { 1.0 } else { met.iter().sum() };
+        out.extend(met.iter().map(|share| share / sum));
+    })?;
+    Ok((out, width))
+}
+
+/// Calls `each` with the mixture of every row, by so many sweeps from a seed, with or without details.
+pub fn each_mixture(
+    parameters: &Parameters,
+    rows: &Rows<'_>,
+    (sweeps, seed, details): (usize, u64, bool),
+    pool: &ThreadPool,
+    mut each: impl FnMut(&Mixture),
+) -> PyResult<()> {
     if sweeps == 0 {
         let problem = "0 sweeps estimate nothing";
-        return Err(Error::setting("transform_sweeps", problem, "use for example 8")).or_exception();
+        return Err(Error::setting("transform_sweeps", problem, "use for example 100")).or_exception();
     }
-    let inference = MixtureInference { sweeps, seed: Seed(seed), details: false };
+    let inference = MixtureInference { sweeps, seed: Seed(seed), details };
     let is_of_rows = matches!(parameters, Parameters::Rows(_));
-    let (mut out, mut space, mut signals) = (Vec::new(), Vec::new(), Signals::new());
-    let mut width = parameters.topics().map_or(0, TopicParameters::met);
+    let (mut space, mut signals) = (Vec::new(), Signals::new());
     for first in (0..rows.len()).step_by(TOGETHER) {
         let some = (first..rows.len().min(first + TOGETHER))
             .map(|row| rows.observation(row, is_of_rows, &mut space))
             .collect::<gibbstream::Result<Vec<Observation>>>()
             .or_exception()?;
-        for mixture in pool.install(|| parameters.infer(&some, &inference)).or_exception()? {
-            width = if is_of_rows { mixture.theta.len() } else { width };
-            let (met, unmet) = mixture.theta.split_at(width);
-            let sum: f64 = if unmet.is_empty() { 1.0 } else { met.iter().sum() };
-            out.extend(met.iter().map(|share| share / sum));
-        }
+        pool.install(|| parameters.infer(&some, &inference)).or_exception()?.iter().for_each(&mut each);
         signals.check()?;
     }
-    Ok((out, width))
+    Ok(())
 }
 
 /// Estimates of log p of every row.

@@ -36,6 +36,8 @@ mod driver;
 
 mod checkpoints;
 
+mod program;
+
 use pyo3::prelude::pymodule;
 
 #[pymodule(name = "_core", gil_used = false)]
@@ -56,6 +58,8 @@ mod core {
     use super::files::{Files, Packs};
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::program::run_program;
     #[pymodule_export]
     use super::settings::{knobs_of, method_names, usual_passes};
 

@@ -10,7 +10,7 @@ use crate::settings::{parameters, settings};
 use crate::state::State;
 use crate::written::Texts;
 use gibbstream::Error;
-use gibbstream::corpus::Vocabulary;
+use gibbstream::corpus::{Tokenizer, Vocabulary};
 use gibbstream::file::Features;
 use gibbstream::learn::{Array, Parameters, TrainingRun, Values};
 use gibbstream::model::topics::hdp::sticks::Sticks;
@@ -214,6 +214,28 @@ impl Model {
         mixtures.into_pyarray(py).reshape([rows.len(), width])
     }
 
+    /// The topic of every token of every row, in one sample, with the spelling of its word.
+    fn token_topics(
+        &self,
+        py: Python<'_>,
+        source: Source<'_>,
+        sweeps: usize,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<(String, u32)>>> {
+        let rows = source.rows()?;
+        let (parameters, vocabulary) = self.parameters_and_words(py)?;
+        released(py, || {
+            let pool = self.pool(threads).or_exception()?;
+            let mut found = Vec::with_capacity(rows.len());
+            inference::each_mixture(&parameters, &rows, (sweeps, seed, true), &pool, |mixture| {
+                let word = |&(word, topic): &(u32, u32)| (vocabulary.word(word).to_owned(), topic);
+                found.push(mixture.token_topics.iter().map(word).collect());
+            })?;
+            Ok(found)
+        })
+    }
+
     /// log p of every row, estimated.
     fn log_likelihood<'py>(
         &self,
@@ -414,6 +436,13 @@ impl Model {
         self.with(py, |state| state.sticks().map(read).or_exception())
     }
 
+    /// The words, and how text is cut into them.
+    pub fn words_and_tokenizer(&self, py: Python<'_>) -> PyResult<(Vocabulary, Tokenizer)> {
+        self.with(py, |state| {
+            Ok((state.run.features().vocabulary(), tokenizer_or_plain(state.run.tokenizer())))
+        })
+    }
+
     /// Calls `work` with the tokens of every text, as numbers of words.
     pub fn each_text(
         &self,
@@ -421,9 +450,7 @@ impl Model {
         texts: &Bound<'_, PyAny>,
         mut work: impl FnMut(&[Option<u32>]) + Send,
     ) -> PyResult<()> {
-        let (vocabulary, tokenizer) = self.with(py, |state| {
-            Ok((state.run.features().vocabulary(), tokenizer_or_plain(state.run.tokenizer())))
-        })?;
+        let (vocabulary, tokenizer) = self.words_and_tokenizer(py)?;
         let mut tokens = Vec::new();
         Texts::new(texts)?.each(py, |first, documents| {
             for (row, document) in (first..).zip(documents) {

@@ -71,7 +71,7 @@ pub use model::topics::view::TopicView;
 pub use model::{Batch, LatentModel, Statistics, Sums, blended};
 pub use numerics::random::{Purpose, Seed, Stream};
 
-/// The code of the README is tested with the documentation.
+/// The code of the guide for Rust is tested with the documentation.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/rust.md")]
 struct ReadMe;

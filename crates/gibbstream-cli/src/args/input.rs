@@ -1,6 +1,6 @@
 //! Which documents to read, and how text becomes words.
 
-use crate::output::Output;
+use crate::output::{Output, count};
 use gibbstream::corpus::{Format, Inputs, OpenRule, ResolvedInputs, StopWords, Tokenizer, VocabularyLimits};
 use gibbstream::{Error, Result};
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Files, patterns such as '*.jsonl', folders or prefixes of UCI corpora, or `-` for standard input; gzip, zstd, bzip2 and xz are
-    /// recognised by content
+    /// Files, patterns such as '*.jsonl', folders of .txt files, folders or prefixes of UCI corpora, or `-` for standard
+    /// input; gzip, zstd, bzip2 and xz are recognised by content
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
     #[command(flatten)]
@@ -21,8 +21,8 @@ pub struct InputArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct ReadingArgs {
-    /// How the input is written: auto, text (one document a line), jsonl, csv (also with tabs), parquet, uci, svmlight,
-    /// mm (Matrix Market), or ldac; for rows of numbers csv, parquet or npy
+    /// Input format: auto, text (one document per line), files (one document per file), jsonl, csv (also
+    /// tab-separated), parquet, uci, svmlight, mm (Matrix Market) or ldac; for rows of numbers csv, parquet or npy
     #[arg(long, default_value = "auto", value_parser = Format::ALL.map(Format::name), hide_possible_values = true)]
     format: String,
     /// Words to use, one a line; also the names of numbered words, where the input does not have them
@@ -65,6 +65,7 @@ impl ReadingArgs {
             vocabulary_file: self.vocab.clone(),
             text_field: self.text_field.clone(),
             id_field: self.id_field.clone(),
+            kept_fields: Vec::new(),
             tokenizer,
             skip: self.skip_docs,
             limit: self.limit_docs,
@@ -72,6 +73,17 @@ impl ReadingArgs {
             transpose: self.transpose,
             follow: false,
         })
+    }
+}
+
+/// Says what was found where that is not obvious: text files that were taken as one document each.
+pub fn report_found(inputs: &ResolvedInputs, output: &Output) {
+    let files = inputs.formats().filter(|(_, format)| *format == Format::Files).count();
+    if files > 0 {
+        output.note(format_args!(
+            "{} text files are read as one document each (--format text reads one document per line)",
+            count(files as u64)
+        ));
     }
 }
 

@@ -22,6 +22,7 @@ use gibbstream::Error;
 use gibbstream::numerics::random::Seed;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -147,8 +148,8 @@ pub enum Refusal {
 }
 
 /// Reads the command line of the main program.
-pub fn parse() -> Result<Cli, Refusal> {
-    let (mut cli, matches): (Cli, _) = parse_as(command())?;
+pub fn parse(words: Vec<OsString>) -> Result<Cli, Refusal> {
+    let (mut cli, matches): (Cli, _) = parse_as(command(), words)?;
     if let (Command::Train(train), Some(matches)) = (&mut cli.command, matches.subcommand_matches("train")) {
         train.given = given(matches);
     }
@@ -190,9 +191,15 @@ fn remember(serve: &mut serve::ServeArgs, matches: &clap::ArgMatches) {
     serve.train.given = given;
 }
 
+/// The words of the command line, which errors look at.
+static WORDS: Mutex<Vec<OsString>> = Mutex::new(Vec::new());
+
 /// Reads the command line of a program together with environment and configuration file.
-pub fn parse_as<P: FromArgMatches>(mut command: clap::Command) -> Result<(P, clap::ArgMatches), Refusal> {
-    let words: Vec<OsString> = std::env::args_os().collect();
+pub fn parse_as<P: FromArgMatches>(
+    mut command: clap::Command,
+    words: Vec<OsString>,
+) -> Result<(P, clap::ArgMatches), Refusal> {
+    WORDS.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&words);
     if let Some(file) = config_file(&words) {
         command = config::apply(command, &file).map_err(Refusal::Config)?;
     }
@@ -239,7 +246,8 @@ fn with_variable(arg: clap::Arg) -> clap::Arg {
 /// The flag of that name, if the command at hand has one: how errors of the library speak of settings.
 pub fn spelling(name: &str) -> Option<String> {
     let command = command();
-    let at_hand = std::env::args().find_map(|word| command.find_subcommand(word));
+    let words = WORDS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let at_hand = words.into_iter().find_map(|word| command.find_subcommand(word));
     let commands = [Some(&command), at_hand].into_iter().flatten();
     let mut flags = commands.flat_map(clap::Command::get_arguments).flat_map(config::names);
     flags.any(|flag| flag == name).then(|| format!("--{name}"))

@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::args::General;
-use crate::args::input::{InputArgs, report_bad};
+use crate::args::input::{InputArgs, report_bad, report_found};
 use crate::output::{FAINT, Output, STRONG, count};
 use crate::source::{Source, refuse};
 use gibbstream::corpus::{StopWords, Tokenizer};
@@ -106,6 +106,7 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
         refuse(&snapshot, &flags)?;
     }
     let mut inputs = args.input.with(tokenizer_of(&snapshot))?.resolve()?;
+    report_found(&inputs, output);
     if several && inputs.is_read_once() {
         output.note(
             "each kind of score reads the documents once: standard input is copied to a temporary file",

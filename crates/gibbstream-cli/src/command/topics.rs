@@ -4,7 +4,7 @@ use super::evaluate::tokenizer_of;
 use super::infer::{Inferred, each_mixture};
 use crate::Outcome;
 use crate::args::General;
-use crate::args::input::{ReadingArgs, report_bad};
+use crate::args::input::{ReadingArgs, report_bad, report_found};
 use crate::interrupt::Interrupt;
 use crate::output::{FAINT, Output, STRONG, WORDS, fit};
 use crate::source::Source;
@@ -46,6 +46,9 @@ pub struct TopicsArgs {
     /// Documents per topic
     #[arg(long, value_name = "N", default_value_t = 3)]
     examples: usize,
+    /// Also list topics of an HDP with less than a thousandth of all words
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     reading: ReadingArgs,
 }
@@ -109,6 +112,12 @@ pub fn run(
         output.print_json(&facts)?;
     } else {
         topics.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let (used, met) = (model.open_topics().map_or(topics.len(), |(used, _)| used), topics.len());
+        if used < met && !args.all {
+            topics.truncate(used);
+            let unused = met - used;
+            output.note(format_args!("{unused} topics with less than a thousandth of all words: see --all"));
+        }
         output.print(&table(&topics)?)?;
     }
     Ok(Outcome::Done)
@@ -153,6 +162,7 @@ fn typical_documents(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<Vec<Example>>> {
     let inputs = args.reading.with(args.documents.clone(), tokenizer_of(model))?.resolve()?;
+    report_found(&inputs, output);
     let source = Source::of(model, inputs)?;
     let mut best: Vec<Vec<Example>> = vec![Vec::new(); model.components()];
     output.progress.start("reading", source.unit(), source.expected());
@@ -176,30 +186,66 @@ fn typical_documents(
     Ok(best)
 }
 
+/// Columns that a table may take: those of a plain terminal.
+const WIDTH: usize = 80;
+
 fn table(topics: &[Topic]) -> Result<String, std::fmt::Error> {
     let mut text = format!("{STRONG}topic   share   alpha  effective  exclusive  words{STRONG:#}\n");
     for topic in topics {
-        let words: Vec<&str> = topic.words.iter().map(|word| word.word.as_str()).collect();
-        writeln!(
-            text,
-            "{STRONG}{:5}{STRONG:#}  {:5.1}%  {:6.4}  {:9.0}  {:9.2}  {WORDS}{}{WORDS:#}",
+        let head = format!(
+            "{:5}  {:5.1}%  {:6.4}  {:9.0}  {:9.2}  ",
             topic.id,
             100.0 * topic.share,
             topic.alpha,
             topic.effective_words,
-            topic.exclusivity,
-            words.join(" ")
-        )?;
+            topic.exclusivity
+        );
+        let (id, rest) = head.split_at(5);
+        let indent = head.chars().count();
+        let lines = wrapped(topic.words.iter().map(|word| word.word.as_str()), WIDTH - indent);
+        for (at, line) in lines.iter().enumerate() {
+            match at {
+                0 => write!(text, "{STRONG}{id}{STRONG:#}{rest}")?,
+                _ => write!(text, "{:indent$}", "")?,
+            }
+            writeln!(text, "{WORDS}{line}{WORDS:#}")?;
+        }
         for example in topic.documents.iter().flatten() {
             let name = example.id.clone().unwrap_or_else(|| format!("document {}", example.index));
-            writeln!(
-                text,
-                "{:36}{FAINT}{:4.0}% of {}{FAINT:#}",
-                "",
-                100.0 * example.weight,
-                fit(&name, 60).trim_end()
-            )?;
+            let share = format!("{:indent$}{:4.0}% of ", "", 100.0 * example.weight);
+            let name = fit(&name, WIDTH - share.len());
+            writeln!(text, "{FAINT}{share}{}{FAINT:#}", name.trim_end())?;
         }
     }
     Ok(text)
+}
+
+/// Words in lines of at most `width` characters; at least one line, and at least one word in each.
+fn wrapped<'a>(words: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words {
+        let last = lines.len() - 1;
+        let line = &mut lines[last];
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_wrapped_between_words() {
+        assert_eq!(wrapped(["one", "two", "three"].into_iter(), 7), ["one two", "three"]);
+        assert_eq!(wrapped(["longer-than-that", "é"].into_iter(), 5), ["longer-than-that", "é"]);
+        assert_eq!(wrapped(std::iter::empty(), 5), [""]);
+    }
 }

@@ -7,6 +7,7 @@
 const PROGRAM: &str = env!("CARGO_BIN_EXE_gibbstream");
 
 mod support;
+mod tables;
 
 mod commands;
 

@@ -91,7 +91,7 @@ impl Stored {
     /// So are topics, scores and mixtures.
     fn check_uses(&self, path: &str, expected: &Value) {
         let input = text(&expected["input"]);
-        let infer = format!("infer {path} {input} --limit-docs 3 --sweeps 10000 --json");
+        let infer = format!("infer {path} {input} --limit-docs 3 --sweeps 10000 --digits 17 --json");
         let mixtures = Value::Array(run(&self.folder, &infer).ok().json_lines());
         let score = self.json(&format!("evaluate {path} {input} --limit-docs 10"));
         if let Some(topics) = expected.get("topics") {

@@ -243,11 +243,19 @@ fn flags_of_the_other_commands() {
         "--paper: the settings of a model that is continued are its own; leave it out, or name the --method that is \
          to go on",
     );
-    run(&folder, "infer uci.gbs uci --top 0").refused("--top: 0 shares would be written; use at least 1");
+    run(&folder, "infer uci.gbs uci --top 0")
+        .refused("--top: 0 shares would be written; use at least 1, or add --assign");
     run(&folder, "infer uci.gbs uci --sweeps 0")
         .refused("--sweeps: 0 sweeps estimate nothing; use for example 100");
-    run(&folder, "infer uci.gbs uci --output-format csv --tokens")
-        .refused("--tokens: cannot be written as CSV; leave --output-format csv out");
+    run(&folder, "infer uci.gbs uci --output-format csv --json")
+        .refused("--json: is JSON lines; leave it or --output-format out");
+    run(&folder, "infer uci.gbs uci --digits 0").refused("--digits: 0 digits say nothing; use for example 6");
+    run(&folder, "infer uci.gbs uci --pass-through date").refused(
+        "uci/docword.txt.zst: holds counts, which have no field `date`; leave the field out, or give text, JSON \
+         lines, CSV or Parquet",
+    );
+    run(&folder, "export uci.gbs out --documents uci")
+        .refused("--documents: npy shows no documents; leave it out, or use --format ldavis");
     run(&folder, "synth --docs 0 --out s")
         .refused("--docs: a corpus has at least one document; for example --docs 10000");
     run(&folder, "synth --topics 0 --out s")

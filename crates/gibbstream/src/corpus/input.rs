@@ -17,7 +17,7 @@ use crate::corpus::bytes::source::{Source, is_stdin};
 use crate::corpus::formats::sparse_lines::{PairFormat, PairReader};
 use crate::corpus::stream::{DocumentReader, no_documents};
 use crate::corpus::formats::table::{TableReader, delimiter};
-use crate::corpus::formats::text::TextReader;
+use crate::corpus::formats::text::{FileReader, TextReader};
 use crate::corpus::text::tokenizer::Tokenizer;
 use crate::corpus::formats::uci::{Header, UciReader};
 use crate::corpus::formats::uci_files::{UciFiles, is_docword, uncompressed};
@@ -37,6 +37,8 @@ pub(crate) struct Input {
 /// What an input contains.
 pub(crate) enum Content {
     Text,
+    /// The file is one document.
+    WholeText,
     JsonLines,
     Table {
         delimiter: u8,
@@ -199,6 +201,7 @@ impl Input {
     pub fn format(&self) -> Format {
         match self.content {
             Content::Text => Format::Text,
+            Content::WholeText => Format::Files,
             Content::JsonLines => Format::JsonLines,
             Content::Table { .. } => Format::Csv,
             Content::Parquet(_) => Format::Parquet,
@@ -245,9 +248,17 @@ impl Input {
         fields: &Arc<Fields>,
         bad: &Arc<BadRecords>,
     ) -> Result<Box<dyn DocumentReader>> {
+        if let (Some(name), false) = (fields.kept.first(), self.format().has_text()) {
+            return Err(Error::corpus(
+                Place::file(&self.name),
+                format!("holds counts, which have no field `{name}`"),
+                "leave the field out, or give text, JSON lines, CSV or Parquet",
+            ));
+        }
         let (tokenizer, fields, bad) = (tokenizer.clone(), fields.clone(), bad.clone());
         Ok(match &self.content {
-            Content::Text => Box::new(TextReader::new(self.lines()?, tokenizer, bad)),
+            Content::Text => Box::new(TextReader::new(self.lines()?, fields, tokenizer, bad)),
+            Content::WholeText => Box::new(FileReader::new(&self.name, self.lines()?, fields, tokenizer, bad)),
             Content::JsonLines => Box::new(JsonLinesReader::new(self.lines()?, fields, tokenizer, bad)),
             Content::Table { delimiter } => {
                 Box::new(TableReader::new(self.lines()?, *delimiter, fields, tokenizer, bad)?)
@@ -339,6 +350,7 @@ impl Given<'_> {
                 Content::MatrixMarket { names: names()?, transpose: self.transpose, documents: None }
             }
             Format::Npy => Content::Npy,
+            Format::Files => Content::WholeText,
             Format::Auto | Format::Text | Format::Uci => Content::Text,
         })
     }
@@ -354,6 +366,10 @@ fn ending(path: &Path) -> String {
 /// The format of an opened input, which must not be empty.
 fn recognise(path: &Path, format: Format, lines: &mut Lines) -> Result<Format> {
     let place = lines.file();
+    if format == Format::Files {
+        // An empty file is an empty document.
+        return Ok(format);
+    }
     // A known format needs no more than to see that there is something: a live stream may be slow to say more.
     let start = lines.peek(if format == Format::Auto { PEEKED_BYTES } else { 1 })?;
     if start.is_empty() {

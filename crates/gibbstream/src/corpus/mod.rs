@@ -24,7 +24,7 @@ pub use text::open_vocabulary::{NewWords, OpenRule, OpenState, OpenVocabulary, U
 pub use text::stop_words::StopWords;
 pub use text::tokenizer::Tokenizer;
 pub use text::vocabulary::Vocabulary;
-pub use text::word_counts::{VocabularyCounter, VocabularyLimits};
+pub use text::word_counts::{VocabularyCounter, VocabularyLimits, WordReport};
 
 pub use formats::numeric::{NumericRows, Row};
 pub use formats::uci_writer::{UciSize, write_uci};
@@ -36,6 +36,7 @@ pub use synthetic::themes::themes;
 pub use synthetic::{Length, Synthetic, Truth};
 
 use crate::error::Result;
+use serde_json::Value;
 
 /// The largest document that is accepted, in tokens: each is held in memory, and the sampler counts them in single
 /// precision, which is exact up to here.
@@ -50,6 +51,8 @@ pub struct Document {
     pub words: Vec<(u32, u32)>,
     /// Tokens that were dropped because their word is not in the vocabulary.
     pub out_of_vocabulary: u64,
+    /// The fields of its record that were asked for, in that order; null where the record has none.
+    pub kept: Vec<Value>,
 }
 
 impl Document {

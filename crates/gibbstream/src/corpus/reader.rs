@@ -16,13 +16,17 @@ use crate::corpus::formats::json_lines::Fields;
 use crate::corpus::text::open_vocabulary::OpenVocabulary;
 use crate::corpus::bytes::source::is_stdin;
 use crate::corpus::stream::{Documents, Numbering, Selection, Stream};
-use crate::corpus::text::tokenizer::Tokenizer;
+use crate::corpus::text::tokenizer::{Cut, Tokenizer};
 use crate::corpus::text::vocabulary::{Vocabulary, WordIds};
-use crate::corpus::text::word_counts::{VocabularyCounter, VocabularyLimits};
+use crate::corpus::text::word_counts::{VocabularyCounter, VocabularyLimits, WordReport};
+use crate::corpus::formats::uci_files::is_docword;
 use crate::error::{Error, Result};
 
 /// Documents between two reports of progress.
 const PROGRESS_DOCUMENTS: u64 = 1000;
+
+/// Text files of a pattern up to this size are a document each; longer ones have a document a line.
+const MOST_BYTES_OF_A_SHORT_FILE: u64 = 64 << 10;
 
 /// How an input is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +38,9 @@ pub enum Format {
     /// One document a line.
     #[serde(rename = "text")]
     Text,
+    /// One document a file.
+    #[serde(rename = "files")]
+    Files,
     /// One JSON object a line.
     #[serde(rename = "jsonl")]
     JsonLines,
@@ -62,9 +69,10 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Auto,
         Self::Text,
+        Self::Files,
         Self::JsonLines,
         Self::Csv,
         Self::Parquet,
@@ -80,6 +88,7 @@ impl Format {
         match self {
             Self::Auto => "auto",
             Self::Text => "text",
+            Self::Files => "files",
             Self::JsonLines => "jsonl",
             Self::Csv => "csv",
             Self::Parquet => "parquet",
@@ -93,7 +102,7 @@ impl Format {
 
     /// Whether it may hold text that must be cut into words.
     pub fn has_text(self) -> bool {
-        matches!(self, Self::Auto | Self::Text | Self::JsonLines | Self::Csv | Self::Parquet)
+        matches!(self, Self::Auto | Self::Text | Self::Files | Self::JsonLines | Self::Csv | Self::Parquet)
     }
 }
 
@@ -111,7 +120,7 @@ impl FromStr for Format {
             Error::setting(
                 "format",
                 format!("`{name}` is not a format"),
-                "use auto, text, jsonl, csv, parquet, uci, svmlight, mm, ldac or npy",
+                "use auto, text, files, jsonl, csv, parquet, uci, svmlight, mm, ldac or npy",
             )
         })
     }
@@ -131,6 +140,10 @@ pub struct Inputs {
     pub text_field: String,
     /// The JSON field or the column that holds the name of the document; it may be missing.
     pub id_field: String,
+    /// Other JSON fields or columns that documents keep (see [`Document::kept`](super::Document::kept)). Plain text has
+    /// the one that `text_field` names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept_fields: Vec<String>,
     /// How text is cut into words.
     pub tokenizer: Tokenizer,
     /// Documents to pass over at the beginning.
@@ -153,6 +166,7 @@ impl Default for Inputs {
             vocabulary_file: None,
             text_field: "text".into(),
             id_field: "id".into(),
+            kept_fields: Vec::new(),
             tokenizer: Tokenizer::default(),
             skip: 0,
             limit: None,
@@ -185,10 +199,10 @@ impl Inputs {
             return Err(Error::setting("limit-docs", "0 documents would be read", "use at least 1"));
         }
         let vocabulary_file = self.vocabulary_file.as_deref();
-        let paths = self.paths.iter().map(|path| expand(path)).collect::<Result<Vec<_>>>()?.concat();
+        let paths = self.paths.iter().map(|path| expand(path, self.format)).collect::<Result<Vec<_>>>()?.concat();
         let mut inputs = paths
             .iter()
-            .map(|path| Input::resolve(path, self.format, vocabulary_file, self.transpose))
+            .map(|(path, format)| Input::resolve(path, *format, vocabulary_file, self.transpose))
             .collect::<Result<Vec<_>>>()?;
         if let Some(last) = inputs.last_mut().filter(|_| self.follow) {
             last.follow()?;
@@ -207,7 +221,7 @@ impl Inputs {
         let selection = Selection {
             inputs: Arc::new(inputs),
             tokenizer: Arc::new(self.tokenizer),
-            fields: Arc::new(Fields { text: self.text_field, id: self.id_field }),
+            fields: Arc::new(Fields { text: self.text_field, id: self.id_field, kept: self.kept_fields }),
             bad: Arc::new(BadRecords::new(self.skip_bad)),
             skip: self.skip,
             limit: self.limit,
@@ -271,12 +285,21 @@ impl ResolvedInputs {
     /// files, or else all words of the documents; limits are applied by counting the chosen documents.
     /// `progress` is told now and then how many documents have been counted.
     pub fn vocabulary(&self, limits: &VocabularyLimits, progress: &mut dyn FnMut(u64)) -> Result<Vocabulary> {
+        self.vocabulary_reporting(limits, progress).map(|(vocabulary, _)| vocabulary)
+    }
+
+    /// The same, with what each filter dropped if words were counted.
+    pub fn vocabulary_reporting(
+        &self,
+        limits: &VocabularyLimits,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(Vocabulary, Option<WordReport>)> {
         limits.check()?;
         let given = self.vocabulary_file.as_ref().map(Vocabulary::load).transpose()?;
         if self.must_be_counted(limits) {
-            return self.count(given, limits, progress);
+            return self.count(given, limits, progress).map(|(vocabulary, report)| (vocabulary, Some(report)));
         }
-        given.map_or_else(|| self.own_vocabulary(), Ok)
+        Ok((given.map_or_else(|| self.own_vocabulary(), Ok)?, None))
     }
 
     /// The chosen documents, their words numbered by `vocabulary`. Words are matched by spelling in all
@@ -346,8 +369,9 @@ impl ResolvedInputs {
         allowed: Option<Vocabulary>,
         limits: &VocabularyLimits,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Vocabulary> {
-        let mut words = CountedWords { allowed, counter: VocabularyCounter::default() };
+    ) -> Result<(Vocabulary, WordReport)> {
+        let mut words =
+            CountedWords { allowed, counter: VocabularyCounter::default(), stop_words: 0, short: 0 };
         let mut stream = Stream::new(self.selection.clone());
         let mut documents = 0;
         while let Some(document) = stream.next(&mut words)? {
@@ -358,29 +382,63 @@ impl ResolvedInputs {
             }
         }
         progress(documents);
-        words.counter.finish(limits)
+        let CountedWords { counter, stop_words: stop_word_tokens, short: short_tokens, .. } = words;
+        let (vocabulary, report) = counter.finish_reporting(limits)?;
+        Ok((vocabulary, WordReport { stop_word_tokens, short_tokens, ..report }))
     }
 }
 
-/// The files that a pattern stands for, by name; anything else is a path as it is.
-fn expand(path: &Path) -> Result<Vec<PathBuf>> {
-    let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']) && !path.exists());
-    let Some(pattern) = pattern else { return Ok(vec![path.to_path_buf()]) };
-    let refuse = |problem: String| Error::setting("INPUT", problem, "check the pattern, or name the files");
-    let found =
-        glob::glob(pattern).map_err(|error| refuse(format!("`{pattern}` is not a pattern: {error}")))?;
-    let mut files = Vec::new();
-    for file in found {
-        files.push(file.map_err(|error| Error::io(error.path().to_path_buf(), "open", error.into()))?);
+/// The files that a pattern or a folder of texts stands for, by name, with their format; anything else is a path as it is.
+///
+/// Several short text files are a document each, unless the user says that they hold a document a line.
+fn expand(path: &Path, format: Format) -> Result<Vec<(PathBuf, Format)>> {
+    let may_be_files = matches!(format, Format::Auto | Format::Files);
+    if path.is_dir() && may_be_files {
+        let within = |names: &str| {
+            matching(&format!("{}/{names}", glob::Pattern::escape(&path.to_string_lossy())))
+        };
+        let files = within("*.txt")?;
+        if !files.is_empty() && !within("*")?.iter().any(|file| is_docword(file)) {
+            return Ok(files.into_iter().map(|file| (file, Format::Files)).collect());
+        }
     }
+    let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']) && !path.exists());
+    let Some(pattern) = pattern else { return Ok(vec![(path.to_path_buf(), format)]) };
+    let files = matching(pattern)?;
+    if files.is_empty() {
+        return Err(bad_pattern(format!("no file is like `{pattern}`")));
+    }
+    let is_short_text = |file: &PathBuf| {
+        file.extension().is_some_and(|ending| ending == "txt")
+            && !is_docword(file)
+            && file.metadata().is_ok_and(|found| found.is_file() && found.len() <= MOST_BYTES_OF_A_SHORT_FILE)
+    };
+    let are_documents = format == Format::Auto && files.len() > 1 && files.iter().all(is_short_text);
+    let format = if are_documents { Format::Files } else { format };
+    Ok(files.into_iter().map(|file| (file, format)).collect())
+}
+
+/// The files like a pattern, by name.
+fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
+    let found = glob::glob(pattern)
+        .map_err(|error| bad_pattern(format!("`{pattern}` is not a pattern: {error}")))?;
+    let mut files = found
+        .map(|file| file.map_err(|error| Error::io(error.path().to_path_buf(), "open", error.into())))
+        .collect::<Result<Vec<_>>>()?;
     files.sort();
-    if files.is_empty() { Err(refuse(format!("no file is like `{pattern}`"))) } else { Ok(files) }
+    Ok(files)
+}
+
+fn bad_pattern(problem: String) -> Error {
+    Error::setting("INPUT", problem, "check the pattern, or name the files")
 }
 
 /// Counts the words of the vocabulary file only, if there is one.
 struct CountedWords {
     allowed: Option<Vocabulary>,
     counter: VocabularyCounter,
+    stop_words: u64,
+    short: u64,
 }
 
 impl CountedWords {
@@ -396,5 +454,13 @@ impl WordIds for CountedWords {
 
     fn lasting_id(&mut self, word: &str) -> Option<u32> {
         if self.is_allowed(word) { self.counter.lasting_id(word) } else { None }
+    }
+
+    fn dropped(&mut self, cut: Cut<'_>) {
+        match cut {
+            Cut::StopWord => self.stop_words += 1,
+            Cut::TooShort => self.short += 1,
+            Cut::Word(_) => {}
+        }
     }
 }

@@ -234,9 +234,9 @@ mod tests {
         let lines = Lines::new(Source::new(format.as_ref(), Trickle::new(content, chunk)).unwrap()).unwrap();
         let tokenizer = Arc::new(Tokenizer::default());
         let mut vocabulary = Vocabulary::new(["film", "actor", "naïve"]).unwrap();
-        let fields = Fields { text: "text".into(), id: "id".into() };
+        let fields = Fields { text: "text".into(), id: "id".into(), kept: Vec::new() };
         let mut reader: Box<dyn DocumentReader> = match format {
-            "text" => Box::new(TextReader::new(lines, tokenizer, Arc::default())),
+            "text" => Box::new(TextReader::new(lines, Arc::new(fields), tokenizer, Arc::default())),
             "jsonl" => Box::new(JsonLinesReader::new(lines, Arc::new(fields), tokenizer, Arc::default())),
             _ => Box::new(
                 UciReader::new(lines, vocabulary.clone(), &Place::file("vocab.txt"), Arc::default()).unwrap(),

@@ -1,5 +1,6 @@
 //! Files that are replaced whole or not at all.
 
+#[cfg(unix)]
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -55,8 +56,11 @@ impl NewFile {
             crash_point("synced");
             file.persist(&path).map_err(|refused| refused.error)?;
             crash_point("renamed");
-            // The new name must reach the disk too; an error from here on means the old or the new file, whole.
-            File::open(folder_of(&path))?.sync_all()
+            // The new name must reach the disk too; an error from here on means the old or the new file, whole. Windows
+            // has no folders that can be opened for this.
+            #[cfg(unix)]
+            File::open(folder_of(&path))?.sync_all()?;
+            Ok(())
         };
         put().map_err(|source| Error::io(path.clone(), "write", plain(source)))
     }

@@ -91,6 +91,18 @@ fn mean_proportions(counts: &mut [f64], sweeps: f64, alpha: &[f64]) {
     counts.iter_mut().for_each(|share| *share /= whole);
 }
 
+/// The topic that a mixture is most about, and how clearly, from 0 to 1.
+///
+/// A share is divided by the root of the topic's share of all tokens, so that a topic that is in every document does not
+/// win all of them; the result is the largest of these weights as a part of their sum. Equal ones: the first wins.
+pub fn assigned(theta: &[f64], shares: &[f64]) -> (usize, f64) {
+    let weight = |(share, mean): (&f64, &f64)| share / mean.max(f64::MIN_POSITIVE).sqrt();
+    let weights = || theta.iter().zip(shares).map(weight).enumerate();
+    let (topic, best) = weights().fold((0, 0.0), |best, other| if other.1 > best.1 { other } else { best });
+    let sum: f64 = weights().map(|(_, weight)| weight).sum();
+    (topic, if sum > 0.0 { best / sum } else { 0.0 })
+}
+
 fn token_topics(batch: &Minibatch, document: &[Entry], chain: &Chain) -> Vec<(u32, u32)> {
     let word = |row: u32| batch.words()[document[row as usize].word as usize];
     let mut tokens: Vec<(u32, u32)> = chain.tokens().map(|(row, topic)| (word(row), topic)).collect();
@@ -130,5 +142,23 @@ impl CountMoments {
             (within / (total + 1.0) + between).max(0.0).sqrt() / total
         };
         view.alpha().iter().zip(&self.sums).map(deviation).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_that_is_everywhere_does_not_win_every_document() {
+        let shares = [0.64, 0.32, 0.04];
+        // 0.5 / 0.8 = 0.625, and 0.3 / 0.2 = 1.5.
+        let (topic, confidence) = assigned(&[0.5, 0.2, 0.3], &shares);
+        assert_eq!(topic, 2);
+        assert!((confidence - 1.5 / (0.625 + 0.2 / 0.32_f64.sqrt() + 1.5)).abs() < 1e-12);
+        // With equal topics it is the largest share.
+        assert_eq!(assigned(&[0.2, 0.5, 0.3], &[1.0 / 3.0; 3]), (1, 0.5));
+        // Topics that nobody has met yet have no share of the tokens, and cannot be assigned.
+        assert_eq!(assigned(&[0.1, 0.0, 0.9], &[0.5, 0.5]).0, 0);
     }
 }

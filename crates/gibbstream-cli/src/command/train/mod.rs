@@ -61,7 +61,9 @@ pub fn run(
     let log = args.log.as_deref().map(|path| Log::open(path, log_bytes)).transpose()?;
     let mut run = start.begin(&plan, &prepared, general.threads)?.with_checkpoints(checkpoints, request);
     interrupt.defer();
-    let mut watch = Watch { output, interrupt, log, started: Instant::now(), max_seconds: plan.max_seconds };
+    let max_seconds = plan.max_seconds;
+    let mut watch =
+        Watch { output, interrupt, log, started: Instant::now(), max_seconds, empty_documents: 0 };
     let ended = learn(&mut run, &plan, &prepared, &mut watch)?;
     if ended != Ended::Finished {
         run.save_checkpoint(&mut watch)?;
@@ -104,6 +106,10 @@ fn learn(
     output.progress.start("training", source.unit(), total);
     let ended = run.fit(move |words| source.read_entering(words), &options, watch)?;
     output.progress.finish();
+    if watch.empty_documents > 0 {
+        let empty = count(watch.empty_documents / plan.passes.max(1));
+        output.note(format_args!("{empty} documents have no word of the vocabulary, and taught nothing"));
+    }
     if run.unknown_tokens() > 0 {
         let unknown = count(run.unknown_tokens());
         output.detail(format_args!("{unknown} tokens of words outside of the vocabulary were left out"));
@@ -151,7 +157,8 @@ impl Finish<'_> {
             });
         }
         let bad_records = self.prepared.source.inputs.bad_records();
-        let report = Report::new(&run, hash, bad_records, signal, output);
+        let passes = (self.plan.passes, self.prepared.documents);
+        let report = Report::new(&run, passes, hash, bad_records, signal, output);
         let line = serde_json::to_string(&report)?;
         if ended == Ended::Finished {
             run.finish(line.clone())?;

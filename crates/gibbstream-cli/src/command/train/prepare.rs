@@ -1,11 +1,14 @@
 //! Before training: where the result goes, which words or columns there are, and how many documents will come.
 
+use crate::args::input::report_found;
 use crate::args::train::{Plan, TrainArgs};
 use crate::measure::total_memory;
 use crate::output::{Output, bytes, count};
 use crate::source::Source;
 use gibbstream::Error;
-use gibbstream::corpus::{NumericRows, OpenRule, OpenVocabulary, ResolvedInputs, Tokenizer, Vocabulary};
+use gibbstream::corpus::{
+    NumericRows, OpenRule, OpenVocabulary, ResolvedInputs, Tokenizer, Vocabulary, WordReport,
+};
 use gibbstream::file::{Features, Model};
 use serde_json::json;
 use std::path::Path;
@@ -32,6 +35,7 @@ impl Prepared {
         output: &Output,
     ) -> anyhow::Result<Self> {
         let mut inputs = plan.inputs.clone().resolve()?;
+        report_found(&inputs, output);
         for (name, format) in inputs.formats() {
             output.detail(format_args!("{}: {format}", name.display()));
         }
@@ -126,12 +130,41 @@ fn words(
     }
     output.progress.start("finding words", "documents", documents);
     let mut counted = None;
-    let vocabulary = training.vocabulary(&plan.limits, &mut |documents| {
+    let (vocabulary, report) = training.vocabulary_reporting(&plan.limits, &mut |documents| {
         counted = Some(documents);
         output.progress.advance(documents, || (String::new(), json!({})));
     })?;
     output.progress.finish();
+    if let Some(report) = report {
+        output.note(told(&report));
+    }
     Ok((vocabulary, documents.or(counted)))
+}
+
+/// What was read, and how much each filter dropped.
+fn told(report: &WordReport) -> String {
+    let whole = |number: usize| count(number as u64);
+    let mut text = format!("read {} documents: ", count(report.documents));
+    if report.kept == report.found {
+        text.push_str(&format!("{} distinct words", whole(report.found)));
+    } else {
+        text.push_str(&format!("{} of {} distinct words kept", whole(report.kept), whole(report.found)));
+    }
+    let dropped: Vec<String> = [
+        (report.too_rare as u64, "words by --min-df"),
+        (report.too_common as u64, "words by --max-df"),
+        (report.beyond_most as u64, "words by --max-vocab"),
+        (report.stop_word_tokens, "tokens by --stop-words"),
+        (report.short_tokens, "tokens by --min-length"),
+    ]
+    .iter()
+    .filter(|(number, _)| *number > 0)
+    .map(|(number, what)| format!("{} {what}", count(*number)))
+    .collect();
+    if !dropped.is_empty() {
+        text.push_str(&format!("; dropped {}", dropped.join(", ")));
+    }
+    text
 }
 
 /// The vocabulary that new words enter, if it is not fixed.

@@ -29,7 +29,10 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     topics_created: Option<u64>,
     vocabulary: usize,
+    /// Each once, however many passes were made over them.
     documents: u64,
+    passes: u64,
+    /// Of all passes.
     tokens: u64,
     /// Tokens of words that the vocabulary does not have.
     out_of_vocabulary_tokens: u64,
@@ -63,6 +66,7 @@ impl Report {
     /// A run that is over.
     pub fn new(
         run: &TrainingRun,
+        (passes, in_a_pass): (u64, Option<u64>),
         model_hash: String,
         bad_records: BTreeMap<&'static str, u64>,
         signal: Option<Signal>,
@@ -81,7 +85,8 @@ impl Report {
             topics_used: trainer.topics_used(),
             topics_created: trainer.sticks().map(|sticks| sticks.created),
             vocabulary: settings.features,
-            documents: clock.seen,
+            documents: documents_once(run, passes, in_a_pass),
+            passes,
             tokens,
             out_of_vocabulary_tokens: run.unknown_tokens(),
             updates: clock.update,
@@ -115,11 +120,12 @@ impl Report {
                 self.model, self.topics,
             ));
         } else {
+            let passes = if self.passes == 1 { String::new() } else { format!(" in {} passes", self.passes) };
             output.note(format_args!(
-                "{STRONG}{} topics{STRONG:#} of {columns} words from {documents} documents, {} tokens, in \
+                "{STRONG}{} topics{STRONG:#} of {columns} words from {documents} documents{passes}, {} tokens, in \
                  {seconds:.1} s of training",
                 self.topics_used.unwrap_or(self.topics),
-                count(self.tokens),
+                count(self.tokens / self.passes),
             ));
         }
         if let (Some(used), Some(created)) = (self.topics_used, self.topics_created) {
@@ -147,6 +153,13 @@ impl Report {
             output.note(format_args!("{FAINT}{next} {out}{FAINT:#}"));
         }
     }
+}
+
+/// Documents that the model has learnt from, those of this run once, however many passes it made over them.
+fn documents_once(run: &TrainingRun, passes: u64, in_a_pass: Option<u64>) -> u64 {
+    let of_this_run = run.history().last().map_or(0, |entry| entry.documents);
+    let once = in_a_pass.unwrap_or(of_this_run.div_ceil(passes)).min(of_this_run);
+    run.trainer().clock().seen - of_this_run + once
 }
 
 /// Warns about results that should be taken with care.

@@ -4,7 +4,7 @@ use super::log::Log;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, count};
 use gibbstream::learn::trainer::Trainer;
-use gibbstream::learn::{AnyScore, Evaluated, Event, Observer, TrainingRun};
+use gibbstream::learn::{AnyBatch, AnyScore, Evaluated, Event, Observer, TrainingRun};
 use gibbstream::model::topics::hdp::sticks::{Birth, Sticks};
 use gibbstream::model::topics::hdp::topics_used;
 use serde_json::{Map, Value, json};
@@ -17,12 +17,15 @@ pub struct Watch<'a> {
     pub log: Option<Log>,
     pub started: Instant,
     pub max_seconds: f64,
+    /// Documents without a word of the vocabulary, as often as they were met.
+    pub empty_documents: u64,
 }
 
 impl Observer for Watch<'_> {
     fn notify(&mut self, run: &TrainingRun, event: &Event<'_>) -> gibbstream::Result<()> {
         match event {
             Event::Learnt { step, batch, seconds } => {
+                self.empty_documents += empty_documents(batch);
                 let (trainer, cost) = (run.trainer(), run.cost());
                 let mut facts = json!({
                     "kind": "minibatch",
@@ -127,4 +130,13 @@ fn open_facts(trainer: &Trainer, sticks: &Sticks) -> Map<String, Value> {
     facts.insert("remainder".into(), json!(sticks.remainder));
     facts.insert("topic_shares".into(), shares.collect());
     facts
+}
+
+fn empty_documents(batch: &AnyBatch<'_>) -> u64 {
+    match batch {
+        AnyBatch::Documents(batch) => {
+            (0..batch.len()).filter(|&at| batch.document(at).is_empty()).count() as u64
+        }
+        AnyBatch::Rows(_) => 0,
+    }
 }

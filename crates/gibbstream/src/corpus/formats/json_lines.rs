@@ -20,6 +20,8 @@ use crate::error::{Error, Result};
 pub(crate) struct Fields {
     pub text: String,
     pub id: String,
+    /// Fields that documents keep.
+    pub kept: Vec<String>,
 }
 
 /// Reads JSON lines.
@@ -56,12 +58,12 @@ impl RecordReader for JsonLinesReader {
                 Err(Flaw(kind, problem, advice)) => {
                     Err(Error::bad_record(self.lines.place(), kind, problem, advice))
                 }
-                Ok(id) => {
+                Ok((id, kept)) => {
                     self.bag.check(|| {
                         let name = id.as_ref().map_or("the document".into(), |id| format!("document `{id}`"));
                         (self.lines.place(), name)
                     })?;
-                    Ok(Some(self.bag.take(id)))
+                    Ok(Some(self.bag.take(id, kept)))
                 }
             };
         }
@@ -77,14 +79,14 @@ impl RecordReader for JsonLinesReader {
     }
 }
 
-/// Puts the words of one line into the bag and returns the name of the document.
+/// Puts the words of one line into the bag and returns the name of the document and the fields to keep.
 fn read_object(
     line: &str,
     fields: &Fields,
     tokenizer: &Tokenizer,
     bag: &mut Bag,
     words: &mut dyn WordIds,
-) -> Result<Option<String>, Flaw> {
+) -> Result<(Option<String>, Vec<Value>), Flaw> {
     if !line.trim_ascii_start().starts_with('{') {
         let value: Value = serde_json::from_str(line).map_err(|error| broken(&error))?;
         return Err(Flaw(
@@ -97,7 +99,7 @@ fn read_object(
     let object = json.deserialize_map(ObjectVisitor(fields)).map_err(|error| broken(&error))?;
     json.end().map_err(|error| broken(&error))?;
     match object.text {
-        Some(Value::String(text)) => tokenizer.tokenize(&text, |word| bag.add(words.id(word), 1)),
+        Some(Value::String(text)) => bag.add_text(&text, tokenizer, words),
         Some(Value::Array(tokens)) => {
             for (at, token) in tokens.iter().enumerate() {
                 let word = ready_made(token).map_err(|problem| {
@@ -121,16 +123,19 @@ fn read_object(
         }
         None => return Err(missing_field(line, &fields.text)),
     }
-    match object.id {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(id)) => Ok(Some(id)),
-        Some(Value::Number(id)) => Ok(Some(id.to_string())),
-        Some(other) => Err(Flaw(
-            "wrong type of field",
-            format!("field `{}` is {}, not a string or a number", fields.id, kind(&other)),
-            "name the field that holds the document's name with {id-field}".into(),
-        )),
-    }
+    let id = match object.id {
+        None | Some(Value::Null) => None,
+        Some(Value::String(id)) => Some(id),
+        Some(Value::Number(id)) => Some(id.to_string()),
+        Some(other) => {
+            return Err(Flaw(
+                "wrong type of field",
+                format!("field `{}` is {}, not a string or a number", fields.id, kind(&other)),
+                "name the field that holds the document's name with {id-field}".into(),
+            ));
+        }
+    };
+    Ok((id, object.kept))
 }
 
 fn ready_made(token: &Value) -> Result<&str, String> {
@@ -176,6 +181,7 @@ fn kind(value: &Value) -> &'static str {
 struct Object {
     text: Option<Value>,
     id: Option<Value>,
+    kept: Vec<Value>,
 }
 
 /// Reads the wanted fields and skips over the others.
@@ -189,9 +195,17 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
-        let mut object = Object::default();
+        let mut object = Object { kept: vec![Value::Null; self.0.kept.len()], ..Object::default() };
         while let Some(name) = map.next_key::<std::borrow::Cow<'_, str>>()? {
-            if name == self.0.text {
+            if let Some(place) = self.0.kept.iter().position(|kept| *kept == name) {
+                let value: Value = map.next_value()?;
+                if name == self.0.text {
+                    object.text = Some(value.clone());
+                } else if name == self.0.id {
+                    object.id = Some(value.clone());
+                }
+                object.kept[place] = value;
+            } else if name == self.0.text {
                 object.text = Some(map.next_value()?);
             } else if name == self.0.id {
                 object.id = Some(map.next_value()?);
@@ -208,12 +222,13 @@ mod tests {
     use super::*;
     use crate::corpus::bytes::source::Source;
     use crate::corpus::text::stop_words::StopWords;
+    use serde_json::json;
     use crate::corpus::stream::DocumentReader;
     use crate::corpus::text::vocabulary::Vocabulary;
 
     fn read(content: &'static str) -> Result<Vec<Document>> {
         let lines = Lines::new(Source::new("in.jsonl".as_ref(), content.as_bytes())?)?;
-        let fields = Fields { text: "text".into(), id: "id".into() };
+        let fields = Fields { text: "text".into(), id: "id".into(), kept: vec!["id".into(), "year".into()] };
         let tokenizer = Tokenizer { stop_words: StopWords::none(), ..Tokenizer::default() };
         let mut reader = JsonLinesReader::new(lines, Arc::new(fields), Arc::new(tokenizer), Arc::default());
         let mut vocabulary = Vocabulary::new(["cat", "New York"])?;
@@ -228,20 +243,21 @@ mod tests {
     fn text_is_tokenized_and_lists_are_taken_as_they_are() {
         let documents = read(
             "{\"id\": \"a\", \"other\": [{}], \"text\": \"Cat \\u0063at dog\"}\n\n\
-             {\"text\": [\"New York\", \"Cat\", \"\"], \"id\": 7}\n{\"text\":\"\",\"id\":null}",
+             {\"text\": [\"New York\", \"Cat\", \"\"], \"id\": 7, \"year\": [1]}\n{\"text\":\"\",\"id\":null}",
         )
         .unwrap();
-        let document = |id: Option<&str>, words, out_of_vocabulary| Document {
+        let document = |id: Option<&str>, words, out_of_vocabulary, kept: Value| Document {
             id: id.map(str::to_owned),
             words,
             out_of_vocabulary,
+            kept: kept.as_array().unwrap().clone(),
         };
         assert_eq!(
             documents,
             [
-                document(Some("a"), vec![(0, 2)], 1),
-                document(Some("7"), vec![(1, 1)], 1),
-                document(None, vec![], 0)
+                document(Some("a"), vec![(0, 2)], 1, json!(["a", null])),
+                document(Some("7"), vec![(1, 1)], 1, json!([7, [1]])),
+                document(None, vec![], 0, json!([null, null]))
             ]
         );
     }

@@ -49,20 +49,31 @@ impl Tokenizer {
 
     /// Calls `visit` for every token of `text`, in order.
     pub fn tokenize(&self, text: &str, mut visit: impl FnMut(&str)) {
+        self.cut(text, |cut| {
+            if let Cut::Word(word) = cut {
+                visit(word);
+            }
+        });
+    }
+
+    /// Calls `visit` for every token of `text`, and for every word that is dropped.
+    pub(crate) fn cut(&self, text: &str, mut visit: impl FnMut(Cut<'_>)) {
         let (mut word, mut folded, mut joined) = (String::new(), String::new(), String::new());
         let mut recent: Vec<String> = Vec::new();
         let mut take = |piece: &str| {
-            if !self.keep(piece, &mut word, &mut folded) {
-                return;
+            match self.fate(piece, &mut word, &mut folded) {
+                Fate::Kept => visit(Cut::Word(&word)),
+                Fate::StopWord => return visit(Cut::StopWord),
+                Fate::TooShort => return visit(Cut::TooShort),
+                Fate::NoWord => return,
             }
-            visit(&word);
             if self.ngrams > 1 {
                 joined.clear();
                 joined.push_str(&word);
                 for previous in recent.iter().rev() {
                     joined.insert(0, '_');
                     joined.insert_str(0, previous);
-                    visit(&joined);
+                    visit(Cut::Word(&joined));
                 }
                 // The oldest word's memory is used again for the newest.
                 let mut newest =
@@ -79,12 +90,12 @@ impl Tokenizer {
         }
     }
 
-    /// Puts the normal form of `piece` into `word`; false if it is to be dropped.
-    fn keep(&self, piece: &str, word: &mut String, folded: &mut String) -> bool {
+    /// Puts the normal form of `piece` into `word`, and tells whether it is a token.
+    fn fate(&self, piece: &str, word: &mut String, folded: &mut String) -> Fate {
         let piece = piece.trim_matches('_');
         let emoji = piece.chars().any(is_emoji);
         if !emoji && !piece.chars().any(char::is_alphabetic) {
-            return false;
+            return Fate::NoWord;
         }
         word.clear();
         if piece.is_ascii() {
@@ -98,15 +109,34 @@ impl Tokenizer {
             normalise(piece, word);
         }
         if !emoji && word.chars().take(self.min_length).count() < self.min_length {
-            return false;
+            return Fate::TooShort;
         }
-        if self.lowercase {
-            return !self.stop_words.contains(word);
-        }
-        folded.clear();
-        folded.push_str(&word.to_lowercase());
-        !self.stop_words.contains(folded)
+        let is_stop_word = if self.lowercase {
+            self.stop_words.contains(word)
+        } else {
+            folded.clear();
+            folded.push_str(&word.to_lowercase());
+            self.stop_words.contains(folded)
+        };
+        if is_stop_word { Fate::StopWord } else { Fate::Kept }
     }
+}
+
+/// What becomes of a piece of text.
+enum Fate {
+    Kept,
+    StopWord,
+    TooShort,
+    /// Blanks, punctuation, and numbers.
+    NoWord,
+}
+
+/// A token, or why a word is none.
+#[derive(Clone, Copy)]
+pub(crate) enum Cut<'a> {
+    Word(&'a str),
+    StopWord,
+    TooShort,
 }
 
 /// Appends `text` with straight apostrophes and without characters that only change its looks.

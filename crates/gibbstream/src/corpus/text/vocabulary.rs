@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::corpus::bytes::lines::Lines;
 use crate::corpus::bytes::source::Source;
+use crate::corpus::text::tokenizer::Cut;
 use crate::error::{Error, Result};
 use crate::numerics::random::mix;
 
@@ -24,6 +25,9 @@ pub(crate) trait WordIds {
     fn lasting_id(&mut self, word: &str) -> Option<u32> {
         self.id(word)
     }
+
+    /// Is told of every word that the tokenizer drops.
+    fn dropped(&mut self, _: Cut<'_>) {}
 }
 
 /// Knows no word: for reading without keeping anything.

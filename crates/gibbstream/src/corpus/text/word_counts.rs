@@ -52,6 +52,27 @@ impl VocabularyLimits {
     }
 }
 
+/// What filters did to the words of a corpus.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WordReport {
+    /// Documents that were counted.
+    pub documents: u64,
+    /// Distinct words that the tokenizer found.
+    pub found: usize,
+    /// Those that are kept.
+    pub kept: usize,
+    /// Those in too few documents.
+    pub too_rare: usize,
+    /// Those in too many documents.
+    pub too_common: usize,
+    /// Those beyond the largest number of words.
+    pub beyond_most: usize,
+    /// Tokens that are stop words.
+    pub stop_word_tokens: u64,
+    /// Tokens that are too short.
+    pub short_tokens: u64,
+}
+
 /// Counts words over documents.
 ///
 /// Words get provisional numbers from [`id`](Self::id); documents made of these are counted by
@@ -124,6 +145,11 @@ impl VocabularyCounter {
 
     /// The words within the limits, by falling number of occurrences, then by spelling.
     pub fn finish(self, limits: &VocabularyLimits) -> Result<Vocabulary> {
+        self.finish_reporting(limits).map(|(vocabulary, _)| vocabulary)
+    }
+
+    /// The same, with how many words each limit dropped.
+    pub fn finish_reporting(self, limits: &VocabularyLimits) -> Result<(Vocabulary, WordReport)> {
         limits.check()?;
         let most_documents = limits.max_document_share * self.documents as f64;
         let mut found: Vec<&WordCount> =
@@ -136,8 +162,18 @@ impl VocabularyCounter {
             return Err(self.nothing_left(limits, distinct, rare));
         }
         found.sort_unstable_by(|a, b| b.tokens.cmp(&a.tokens).then_with(|| a.word.cmp(&b.word)));
+        let within = found.len();
         found.truncate(limits.max_words.unwrap_or(usize::MAX));
-        Vocabulary::new(found.into_iter().map(|word| word.word.clone()))
+        let report = WordReport {
+            documents: self.documents,
+            found: distinct,
+            kept: found.len(),
+            too_rare: rare,
+            too_common: distinct - rare - within,
+            beyond_most: within - found.len(),
+            ..WordReport::default()
+        };
+        Ok((Vocabulary::new(found.into_iter().map(|word| word.word.clone()))?, report))
     }
 
     fn nothing_left(&self, limits: &VocabularyLimits, distinct: usize, rare: usize) -> Error {
@@ -202,6 +238,24 @@ mod tests {
         assert_eq!(kept(&VocabularyLimits { max_words: Some(2), ..all }).unwrap(), ["b", "a"]);
         assert_eq!(kept(&VocabularyLimits { min_documents: 2, ..all }).unwrap(), ["b", "a", "c"]);
         assert_eq!(kept(&VocabularyLimits { max_document_share: 0.7, ..all }).unwrap(), ["a", "c", "d"]);
+    }
+
+    #[test]
+    fn every_limit_says_how_many_words_it_dropped() {
+        let counter = counted(&["b a c", "b b a", "c b d"]);
+        let limits = VocabularyLimits { max_words: Some(1), min_documents: 2, max_document_share: 0.7 };
+        let (vocabulary, report) = counter.finish_reporting(&limits).unwrap();
+        assert_eq!(vocabulary.words().collect::<Vec<_>>(), ["a"]);
+        let expected = WordReport {
+            documents: 3,
+            found: 4,
+            kept: 1,
+            too_rare: 1,
+            too_common: 1,
+            beyond_most: 1,
+            ..WordReport::default()
+        };
+        assert_eq!(report, expected);
     }
 
     #[test]

@@ -1,0 +1,247 @@
+//! How the mixture of a document is written: a line of JSON, or a row of a table.
+
+use super::{InferArgs, OutputFormat, columns};
+use crate::table::{Cell, Column, Kind, TableWriter, rounded};
+use gibbstream::Error;
+use gibbstream::corpus::Vocabulary;
+use gibbstream::inference::mixtures::{Mixture, assigned};
+use gibbstream::learn::{ModelKind, Observation, Snapshot};
+use serde_json::{Map, Value, json};
+use std::io::{self, BufWriter, Write};
+
+type Place = Box<dyn Write + Send>;
+
+/// Where mixtures go, and what is written of each.
+pub struct Written<'a> {
+    out: Destination,
+    shown: Shown<'a>,
+    /// Whether a document had each of the fields that are passed through.
+    met: Vec<bool>,
+}
+
+enum Destination {
+    Lines(BufWriter<Place>),
+    Table(TableWriter<BufWriter<Place>>),
+}
+
+/// What is written of a mixture.
+struct Shown<'a> {
+    args: &'a InferArgs,
+    /// What the mixture is called.
+    name: &'static str,
+    /// What its parts are called.
+    unit: &'static str,
+    vocabulary: Vocabulary,
+    /// Share of each topic of all tokens; nothing for models of numbers.
+    shares: Vec<f64>,
+    /// Number of parts that are written.
+    parts: usize,
+    has_spread: bool,
+    has_schema: bool,
+}
+
+impl<'a> Written<'a> {
+    /// Opens the file, or takes standard output.
+    pub fn open(args: &'a InferArgs, snapshot: &Snapshot, has_schema: bool) -> anyhow::Result<Self> {
+        let kind = snapshot.settings.model;
+        let shares =
+            if kind.has_topics() { snapshot.parameters()?.topics()?.shares.clone() } else { Vec::new() };
+        let shown = Shown {
+            args,
+            name: kind.latent(),
+            unit: match kind {
+                ModelKind::Lda | ModelKind::Hdp(_) => "topic",
+                ModelKind::Ica { .. } => "source",
+                _ => "component",
+            },
+            vocabulary: snapshot.features.vocabulary(),
+            shares,
+            parts: args.top.unwrap_or(usize::MAX).min(columns(snapshot)),
+            // A mixture of rows of numbers has none.
+            has_spread: args.uncertainty && (kind.has_topics() || matches!(kind, ModelKind::Ica { .. })),
+            has_schema,
+        };
+        let place: Place = match &args.out {
+            None => Box::new(io::stdout()),
+            Some(path) => {
+                let file = std::fs::File::create(path).map_err(|error| Error::io(path, "create", error))?;
+                Box::new(file)
+            }
+        };
+        let place = BufWriter::with_capacity(1 << 16, place);
+        let out = match args.format() {
+            OutputFormat::JsonLines => Destination::Lines(place),
+            OutputFormat::Table(format) => {
+                Destination::Table(TableWriter::new(place, format, &shown.columns())?)
+            }
+        };
+        Ok(Self { out, shown, met: vec![false; args.pass_through.len()] })
+    }
+
+    /// Writes the mixture of a document.
+    pub fn write(&mut self, index: u64, observation: &Observation, mixture: &Mixture) -> anyhow::Result<()> {
+        for (met, value) in self.met.iter_mut().zip(kept(observation)) {
+            *met |= !value.is_null();
+        }
+        match &mut self.out {
+            Destination::Lines(out) => {
+                serde_json::to_writer(&mut *out, &self.shown.line(index, observation, mixture))?;
+                Ok(out.write_all(b"\n")?)
+            }
+            Destination::Table(table) => table.row(self.shown.row(index, observation, mixture)),
+        }
+    }
+
+    /// Lets readers see what is there, where the format can do that.
+    pub fn flush(&mut self) -> anyhow::Result<()> {
+        match &mut self.out {
+            Destination::Lines(out) => Ok(out.flush()?),
+            Destination::Table(table) => table.flush(),
+        }
+    }
+
+    /// Completes the file, and tells which fields no document had.
+    pub fn finish(self) -> anyhow::Result<Vec<String>> {
+        match self.out {
+            Destination::Lines(mut out) => out.flush()?,
+            Destination::Table(table) => table.finish()?.flush()?,
+        }
+        let unmet = self.shown.args.pass_through.iter().zip(self.met).filter(|(_, met)| !met);
+        Ok(unmet.map(|(field, _)| field.clone()).collect())
+    }
+}
+
+/// The fields of the record that are passed through.
+fn kept(observation: &Observation) -> &[Value] {
+    match observation {
+        Observation::Document(document) => &document.kept,
+        Observation::Row(_) => &[],
+    }
+}
+
+impl Shown<'_> {
+    fn line(&self, index: u64, observation: &Observation, mixture: &Mixture) -> Map<String, Value> {
+        let mut line = Map::new();
+        let mut put = |name: &str, value: Value| drop(line.insert(name.to_owned(), value));
+        if self.has_schema {
+            put("schema", json!("gibbstream/infer/1"));
+        }
+        put("id", json!(observation.id()));
+        put("index", json!(index));
+        if let Observation::Document(document) = observation {
+            put("tokens", json!(document.tokens()));
+            put("out_of_vocabulary_tokens", json!(document.out_of_vocabulary));
+        }
+        for (field, value) in self.args.pass_through.iter().zip(kept(observation)) {
+            put(field, value.clone());
+        }
+        if self.args.assign {
+            let (topic, confidence) = assigned(&mixture.theta, &self.shares);
+            put("topic", json!(topic));
+            put("confidence", self.number(confidence));
+        }
+        if self.args.top.is_some_and(|top| top > 0) {
+            let entry = |k: usize| {
+                let mut entry = json!({ "topic": k, "weight": self.number(mixture.theta[k]) });
+                if self.has_spread {
+                    entry["spread"] = self.number(mixture.spread[k]);
+                }
+                entry
+            };
+            put(self.name, self.parts(mixture).into_iter().map(entry).collect());
+        } else if self.args.top.is_none() {
+            let numbers = |values: &[f64]| values.iter().map(|&value| self.number(value)).collect();
+            put(self.name, numbers(&mixture.theta));
+            if self.has_spread {
+                put("spread", numbers(&mixture.spread));
+            }
+        }
+        if self.args.tokens {
+            put("token_topics", self.token_topics(mixture));
+        }
+        line
+    }
+
+    fn number(&self, value: f64) -> Value {
+        json!(rounded(value, self.args.digits))
+    }
+
+    fn token_topics(&self, mixture: &Mixture) -> Value {
+        let tokens = mixture.token_topics.iter();
+        tokens.map(|&(word, topic)| json!((self.vocabulary.word(word), topic))).collect()
+    }
+
+    /// Columns of a table; with `--top` pairs of topic and share, otherwise a column per topic.
+    fn columns(&self) -> Vec<Column> {
+        let mut columns = vec![("id".to_owned(), Kind::Text), ("index".to_owned(), Kind::Whole)];
+        let mut add = |name: String, kind: Kind| columns.push((name, kind));
+        let unit = self.unit;
+        if unit == "topic" {
+            add("tokens".into(), Kind::Whole);
+            add("out_of_vocabulary_tokens".into(), Kind::Whole);
+        }
+        self.args.pass_through.iter().for_each(|field| add(field.clone(), Kind::Text));
+        if self.args.assign {
+            add("topic".into(), Kind::Whole);
+            add("confidence".into(), Kind::Number);
+        }
+        for k in 0..self.parts {
+            let spread = if self.args.top.is_some() {
+                add(format!("{unit}_{}", k + 1), Kind::Whole);
+                add(format!("weight_{}", k + 1), Kind::Number);
+                format!("spread_{}", k + 1)
+            } else {
+                add(format!("{unit}_{k}"), Kind::Number);
+                format!("spread_{k}")
+            };
+            if self.has_spread {
+                add(spread, Kind::Number);
+            }
+        }
+        if self.args.tokens {
+            add("token_topics".into(), Kind::Text);
+        }
+        columns
+    }
+
+    fn row(&self, index: u64, observation: &Observation, mixture: &Mixture) -> Vec<Cell> {
+        let id = observation.id().map_or(Cell::Missing, |id| Cell::Text(id.to_owned()));
+        let mut row = vec![id, Cell::Whole(index as i64)];
+        if let Observation::Document(document) = observation {
+            row.push(Cell::Whole(document.tokens() as i64));
+            row.push(Cell::Whole(document.out_of_vocabulary as i64));
+        }
+        row.extend(kept(observation).iter().map(|value| match value {
+            Value::Null => Cell::Missing,
+            Value::String(text) => Cell::Text(text.clone()),
+            other => Cell::Text(other.to_string()),
+        }));
+        if self.args.assign {
+            let (topic, confidence) = assigned(&mixture.theta, &self.shares);
+            row.extend([Cell::Whole(topic as i64), Cell::Number(confidence)]);
+        }
+        for k in self.parts(mixture) {
+            if self.args.top.is_some() {
+                row.push(Cell::Whole(k as i64));
+            }
+            row.push(Cell::Number(mixture.theta[k]));
+            if self.has_spread {
+                row.push(Cell::Number(mixture.spread[k]));
+            }
+        }
+        if self.args.tokens {
+            row.push(Cell::Text(self.token_topics(mixture).to_string()));
+        }
+        row
+    }
+
+    /// The parts that are written: all in their order, or with `--top` those with the largest shares, largest first.
+    fn parts(&self, mixture: &Mixture) -> Vec<usize> {
+        let mut parts: Vec<usize> = (0..mixture.theta.len()).collect();
+        if self.args.top.is_some() {
+            parts.sort_by(|&a, &b| mixture.theta[b].total_cmp(&mixture.theta[a]));
+            parts.truncate(self.parts);
+        }
+        parts
+    }
+}
