@@ -2,19 +2,20 @@
 
 >>> import gibbstream
 >>> texts = ["stars and planets", "planets, a star, a galaxy", "butter and flour", "flour in the oven"] * 50
->>> corpus = gibbstream.TextCorpus(texts)
->>> lda = gibbstream.LDA(n_components=2, batch=10, random_state=0).fit(corpus)
->>> lda.transform(corpus).shape
-(200, 2)
+>>> lda = gibbstream.LDA(n_components=2, batch=10, random_state=0).fit(texts)
+>>> lda.transform(["a new planet"]).shape
+(1, 2)
 """
 
-from gibbstream import plot
+from gibbstream import plot, single_cell
 from gibbstream._core import __version__, method_names
 from gibbstream.client import Client, ServiceError
+from gibbstream.documents import FoundDocument, FoundTopic
 from gibbstream.estimator import NotLearntError
 from gibbstream.evaluation import Comparison, coherence, compare, evaluate, to_pyldavis
 from gibbstream.hdp import HDP
 from gibbstream.lda import LDA
+from gibbstream.loading import load
 from gibbstream.rows import ICA, BernoulliMixture, GaussianMixture, MultinomialMixture, PoissonMixture
 from gibbstream.runner import LocalRunner
 from gibbstream.text import TextCorpus
@@ -35,6 +36,8 @@ __all__ = [
     "BernoulliMixture",
     "Client",
     "Comparison",
+    "FoundDocument",
+    "FoundTopic",
     "GaussianMixture",
     "LocalRunner",
     "MinibatchRecord",
@@ -47,6 +50,8 @@ __all__ = [
     "coherence",
     "compare",
     "evaluate",
+    "load",
     "plot",
+    "single_cell",
     "to_pyldavis",
 ]

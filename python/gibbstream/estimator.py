@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from gibbstream._core import Model
+from gibbstream.documents import DocumentViews
 from gibbstream.files import FiledLearner
 from gibbstream.watch import MinibatchRecord
 
@@ -29,8 +30,10 @@ _T = TypeVar("_T")
 _SEED_OF_INFERENCE = 0
 
 
-class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLearner):
+class TopicEstimator(DocumentViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLearner):
     """The part of an estimator that does not depend on the model."""
+
+    _takes_text: ClassVar[bool] = True
 
     transform_sweeps: int
     particles: int
@@ -44,8 +47,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLea
 
         Parameters
         ----------
-        X : sparse matrix, array or TextCorpus
-            Counts, one row per document.
+        X : list or column of texts, TextCorpus, sparse matrix or array
+            Documents: texts, or one row of counts each.
 
         Returns
         -------
@@ -62,8 +65,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLea
 
         Parameters
         ----------
-        X : sparse matrix, array or TextCorpus
-            Counts, one row per document.
+        X : list or column of texts, TextCorpus, sparse matrix or array
+            Documents: texts, or one row of counts each.
         y : None
             Ignored.
         **fit_params : dict
@@ -85,8 +88,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLea
 
         Parameters
         ----------
-        X : sparse matrix, array or TextCorpus
-            Counts, one row per document.
+        X : list or column of texts, TextCorpus, sparse matrix or array
+            Documents: texts, or one row of counts each.
         y : None
             Ignored.
 
@@ -106,8 +109,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLea
 
         Parameters
         ----------
-        X : sparse matrix, array or TextCorpus
-            Counts, one row per document.
+        X : list or column of texts, TextCorpus, sparse matrix or array
+            Documents: texts, or one row of counts each.
         estimator : str
             ``"smc"`` (unbiased, of low variance), ``"left-to-right"`` (as in published comparisons) or ``"ais"``.
         particles : int, optional

@@ -36,7 +36,7 @@ def evaluate(
     ----------
     model : LDA or HDP
         A model that has learnt.
-    X : sparse matrix, array or TextCorpus
+    X : list or column of texts, TextCorpus, sparse matrix or array
         Documents that it was not learnt from.
     estimator : str
         ``"smc"``, ``"left-to-right"`` or ``"ais"``.
@@ -183,7 +183,7 @@ def compare(
     ----------
     a, b : LDA or HDP
         Models that have learnt.
-    X : sparse matrix, array or TextCorpus, optional
+    X : list or column of texts, TextCorpus, sparse matrix or array, optional
         Held-out documents, to compare their likelihood under both, document by document.
     distance : str
         ``"jensen-shannon"`` or ``"kl"`` (of the second from the first).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,9 +30,12 @@ class HDP(TopicEstimator):
     {knobs}
     passes : int, optional
         Passes over the documents in ``fit``.
+    text : dict, optional
+        How raw text becomes words in the first ``fit`` or ``partial_fit``: parameters of :class:`TextCorpus`, such as
+        ``{"min_df": 5, "stop_words": None}``. The model keeps them.
     transform_sweeps : int
-        Sweeps over each document in ``transform``, of which all but the first quarter are kept. The program's
-        ``infer`` makes 100.
+        Sweeps over each document in ``transform``; the first quarter is dropped as burn-in, the rest is averaged. Fewer
+        are faster and less accurate.
     particles : int
         Particles per document in ``score``, ``perplexity`` and ``log_likelihood``.
     random_state : int, RandomState or None
@@ -118,7 +122,8 @@ class HDP(TopicEstimator):
         topic_prior: float | None = None,
         total_docs: int | None = None,
         passes: int | None = None,
-        transform_sweeps: int = 8,
+        text: Mapping[str, Any] | None = None,
+        transform_sweeps: int = 100,
         particles: int = 20,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -144,6 +149,7 @@ class HDP(TopicEstimator):
         self.topic_prior = topic_prior
         self.total_docs = total_docs
         self.passes = passes
+        self.text = text
         self.transform_sweeps = transform_sweeps
         self.particles = particles
         self.random_state = random_state

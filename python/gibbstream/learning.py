@@ -5,22 +5,27 @@ from __future__ import annotations
 import inspect
 import os
 import textwrap
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from gibbstream._core import Corpus, Model, knobs_of, usual_passes
+from gibbstream._core import Corpus, Model, encode, knobs_of, usual_passes
 from gibbstream.matrix import row_count, source
 from gibbstream.runner import LocalRunner
 from gibbstream.runner import fit as fit_with
 from gibbstream.sources import paths_of
-from gibbstream.text import TextCorpus
+from gibbstream.text import TextCorpus, is_text, readable
 from gibbstream.watch import Callback, MinibatchRecord, Watch, settled
+
+# Below so many minibatches the random start still shows.
+_FEW_UPDATES = 10
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -52,6 +57,8 @@ class Learner(BaseEstimator):
     _family: ClassVar[str]
     # The field of a record that settles as the model learns, and what to call it.
     _settling: ClassVar[tuple[str, str]]
+    # Whether documents may be raw text.
+    _takes_text: ClassVar[bool] = False
 
     method: str
     batch: int | str
@@ -59,6 +66,7 @@ class Learner(BaseEstimator):
     random_state: Any
     n_jobs: int | None
     verbose: int
+    text: Mapping[str, Any] | None
     callback: Callback | None
 
     _model: Model
@@ -79,9 +87,11 @@ class Learner(BaseEstimator):
 
         Parameters
         ----------
-        X : sparse matrix, array, TextCorpus, iterator of these, path or pattern
-            Counts, one row per document. From an iterator, minibatches are cut across the chunks that it gives, and one
-            pass is made. A path or a pattern such as ``"corpus/*.jsonl.zst"`` names files in any format of the program.
+        X : list or column of texts, TextCorpus, sparse matrix, array, iterator of these, path or pattern
+            One entry or row per document. Texts are strings or lists of tokens, in a list or in a column of pandas,
+            polars or pyarrow; matrices hold counts. From an iterator, minibatches are cut across the chunks that it
+            gives, and one pass is made. A path or a pattern such as ``"corpus/*.jsonl.zst"`` names files in any format
+            of the program.
         y : None
             Ignored.
         runner : Runner, optional
@@ -107,11 +117,22 @@ class Learner(BaseEstimator):
             else:
                 rows, count = self._begin(X, "fit")
                 self._learn(rows, count, passes)
+            self._warn_of_few_minibatches()
         except Exception:
             # A model that has learnt from a part is a surprise, unless it was asked for.
             self._forget()
             raise
         return self
+
+    def _warn_of_few_minibatches(self) -> None:
+        updates = self._model.updates
+        if self._takes_text and updates < _FEW_UPDATES and usual_passes(self._family, self.method) == 1:
+            were = "minibatch was" if updates == 1 else "minibatches were"
+            warnings.warn(
+                f"only {updates} {were} learnt from; a smaller batch, more passes or more documents give better topics",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from further documents; the total number need not be known.
@@ -122,9 +143,9 @@ class Learner(BaseEstimator):
 
         Parameters
         ----------
-        X : sparse matrix, array, TextCorpus, or iterator of these
-            Counts, one row per document. Words of a corpus are matched by spelling; those that the model does not
-            know are left out.
+        X : list or column of texts, TextCorpus, sparse matrix, array, or iterator of these
+            One entry or row per document. Words are matched by spelling; those that the model does not know are left
+            out.
         y : None
             Ignored.
 
@@ -228,11 +249,26 @@ class Learner(BaseEstimator):
                 if hasattr(self, "feature_names_in_"):
                     del self.feature_names_in_
             return X._corpus, None, X._corpus
-        if isinstance(X, list | tuple) and X and isinstance(X[0], str):
-            raise ValueError("X: these are texts, not counts; wrap them into gibbstream.TextCorpus(texts)")
+        if isinstance(X, str):
+            raise ValueError("X: this is one text; give a list of texts")
+        if is_text(X) and self._takes_text:
+            if reset:
+                return self._read(TextCorpus(X, **(self.text or {})), reset=True)
+            corpus = self._encoded(X)
+            return corpus, None, corpus
         X = self._validated(X, reset=reset)
         names = getattr(self, "feature_names_in_", None)
         return source(X), None if names is None else [str(name) for name in names], None
+
+    def _encoded(self, texts: Any) -> Corpus:
+        """Texts with the tokenizer and the words of the model that is there."""
+        words = self._model.words()
+        if words[:2] == ["0", "1"] and words[-1] == str(len(words) - 1):
+            raise ValueError(
+                "X: these are texts, and the model was fitted on counts whose columns have no names; "
+                "fit it on texts, or name the columns with set_vocabulary"
+            )
+        return encode(self._model, readable(texts))
 
     def _further(self, X: Any) -> Source:
         """The rows of documents for a model that is there, with its numbers of words."""

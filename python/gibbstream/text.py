@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,18 +29,22 @@ class TextCorpus:
         Characters that a word must have.
     ngrams : int
         From 2 on, up to so many words that follow each other are also joined by ``_``.
-    stop_words : str or list of str
-        Words to drop: a language code such as ``"en"``, ``"none"``, the path of a file, or the words themselves.
+    stop_words : str, list of str or None
+        Words to drop: ``"english"``, a language code such as ``"de"``, the path of a file with one word per line, or a
+        list of words. ``None`` drops nothing.
     max_vocab : int, optional
-        Keep so many words, the most frequent ones.
-    min_df : int
-        Drop words found in fewer documents.
-    max_df : float
-        Drop words found in more than this share of the documents.
+        Keep only this many words, the most frequent ones.
+    min_df : int or float
+        Drop words found in fewer documents than this: a number of documents, or a float as a share of them.
+    max_df : float or int
+        Drop words found in more documents than this: a float as a share of the documents, or a number of them.
     vocabulary : sequence of str, optional
-        The words to know, in this order, instead of those found.
+        The words to use, in this order, instead of those found.
 
-    Lists of tokens are taken as they are: only blanks around tokens are cut off.
+    Lists of tokens are taken as they are: only spaces around tokens are removed.
+
+    A corpus can be sliced, indexed with integers or a mask, split with scikit-learn's ``train_test_split``, and
+    pickled.
 
     Examples
     --------
@@ -52,6 +57,8 @@ class TextCorpus:
            [1, 1, 0, 1]], dtype=int32)
     >>> TextCorpus([["new_york", "cat"], ["cat"]]).vocabulary
     ['cat', 'new_york']
+    >>> corpus[1:], corpus[[1, 0, 1]]
+    (TextCorpus(1 documents, 4 words, 3 tokens), TextCorpus(3 documents, 4 words, 8 tokens))
     """
 
     _corpus: Corpus
@@ -63,16 +70,18 @@ class TextCorpus:
         lowercase: bool = True,
         min_length: int = 2,
         ngrams: int = 1,
-        stop_words: str | Sequence[str] = "en",
+        stop_words: str | Sequence[str] | None = "english",
         max_vocab: int | None = None,
-        min_df: int = 1,
+        min_df: float = 1,
         max_df: float = 1.0,
         vocabulary: Sequence[str] | None = None,
     ) -> None:
         options = {"lowercase": lowercase, "min_length": min_length, "ngrams": ngrams, "stop_words": stop_words}
         cutting = cutting_of(options)
         words = None if vocabulary is None else list(vocabulary)
-        self._corpus = Corpus.build(readable(texts), cutting, max_vocab, min_df, max_df, words)
+        documents = readable(texts)
+        fewest, largest_share = _limits(min_df, max_df, len(documents))
+        self._corpus = Corpus.build(documents, cutting, max_vocab, fewest, largest_share, words)
 
     @classmethod
     def _from_core(cls, corpus: Corpus) -> TextCorpus:
@@ -118,17 +127,18 @@ class TextCorpus:
     def __len__(self) -> int:
         return len(self._corpus)
 
-    def __getitem__(self, rows: slice) -> TextCorpus:
-        """Consecutive documents, such as ``corpus[:1000]``."""
-        if not isinstance(rows, slice):
-            raise TypeError("a corpus is cut by slices, such as corpus[:1000]")
-        start, stop, step = rows.indices(len(self))
-        if step != 1:
-            raise ValueError("a corpus is cut into consecutive documents; leave the step out")
-        return self._from_core(self._corpus.part(start, stop))
+    def __getitem__(self, rows: Any) -> TextCorpus:
+        """Some of the documents: ``corpus[:1000]``, ``corpus[7]``, ``corpus[[3, 1]]`` or ``corpus[mask]``."""
+        # scikit-learn asks for corpus[rows, ...].
+        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
+            rows = rows[0]
+        places = np.arange(len(self))[rows]
+        if places.ndim > 1:
+            raise IndexError("a corpus has one dimension; index it with a slice, integers or a mask")
+        return self._from_core(self._corpus.take(np.atleast_1d(places).tolist()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("a TextCorpus is not pickled; pickle its texts, or corpus.to_csr() and corpus.vocabulary")
+        return _unpickled, (self._corpus.arrays(), self.vocabulary, *self._corpus.beside_the_counts())
 
     def __repr__(self) -> str:
         documents, words = self.shape
@@ -137,10 +147,52 @@ class TextCorpus:
 
 def cutting_of(options: Mapping[str, Any]) -> dict[str, object]:
     """How text is cut into words, as the compiled part reads it; what is not given is the default."""
-    known: dict[str, Any] = {"lowercase": True, "min_length": 2, "ngrams": 1, "stop_words": "en"}
+    known: dict[str, Any] = {"lowercase": True, "min_length": 2, "ngrams": 1, "stop_words": "english"}
     cutting = known | {name: value for name, value in options.items() if name in known}
-    words = cutting["stop_words"]
-    return cutting | {"stop_words": words if isinstance(words, str) else list(words)}
+    return cutting | {"stop_words": _stop_words(cutting["stop_words"])}
+
+
+def _unpickled(counts: Any, words: list[str], unknown: list[int], tokenizer: str | None) -> TextCorpus:
+    starts, columns, numbers = (part.tolist() for part in counts)
+    return TextCorpus._from_core(Corpus.restored((starts, columns, numbers), words, unknown, tokenizer))
+
+
+def _stop_words(choice: str | Sequence[str] | None) -> str | list[str]:
+    if choice is None:
+        return "none"
+    if isinstance(choice, str):
+        return "en" if choice == "english" else choice
+    return list(choice)
+
+
+def _limits(min_df: float, max_df: float, documents: int) -> tuple[int, float]:
+    """The fewest documents that a word must be in, and the largest share of them that it may be in."""
+    if isinstance(min_df, float):
+        if not 0 <= min_df <= 1:
+            raise ValueError(
+                f"min_df: {min_df} is not a share of the documents; use a share from 0 to 1, or an integer"
+            )
+        min_df = math.ceil(min_df * documents)
+    if not isinstance(max_df, float):
+        max_df = min(1.0, max_df / max(1, documents))
+    return int(min_df), float(max_df)
+
+
+def is_text(X: Any) -> bool:
+    """Whether these are documents to cut into words: strings, or lists of strings, in a sequence or a column."""
+    if isinstance(X, str | TextCorpus) or sparse.issparse(X) or not hasattr(X, "__iter__"):
+        return False
+    if isinstance(X, Iterator) or hasattr(X, "columns") or getattr(X, "ndim", 1) != 1:
+        return False
+    for document in X:
+        value = document.as_py() if hasattr(document, "as_py") else document
+        if isinstance(value, str):
+            return True
+        if not (isinstance(value, Sequence | np.ndarray) or hasattr(value, "__arrow_c_array__")):
+            return False
+        if len(value) > 0:
+            return isinstance(value[0], str)
+    return False
 
 
 def readable(texts: Any) -> Any:

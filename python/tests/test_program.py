@@ -57,9 +57,8 @@ def test_the_same_model(flags, parameters, run, uci, counts):
     report = json.loads(run("train", "train", "--topics", 4, "--json", *flags.split()))
     lda = LDA(4, **({"random_state": 0} | parameters)).fit(counts)
     assert lda.model_hash_ == report["model_hash"]
-    assert (lda.n_updates_, lda.n_documents_, lda.n_tokens_) == tuple(
-        report[name] for name in ("updates", "documents", "tokens")
-    )
+    assert (lda.n_updates_, lda.n_tokens_) == (report["updates"], report["tokens"])
+    assert lda.n_documents_ == report["documents"] * report["passes"]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +96,7 @@ def test_the_same_open_number_of_topics(flags, parameters, run, uci, counts):
 def test_an_open_number_of_topics_goes_from_one_to_the_other_and_back(run, uci, counts, held_out):
     run("train", "train", "--model", "hdp", "--batch", 50, "--out", "program.gbs")
     hdp = HDP.load(uci / "program.gbs", transform_sweeps=100)
-    lines = run("infer", "program.gbs", "test").splitlines()
+    lines = run("infer", "program.gbs", "test", "--digits", 17).splitlines()
     inferred = np.array([json.loads(line)["theta"] for line in lines])[:, :-1]
     np.testing.assert_allclose(hdp.transform(held_out), inferred / inferred.sum(axis=1, keepdims=True), rtol=1e-12)
     expected = json.loads(run("evaluate", "program.gbs", "test", "--json", "--elbo", "--completion"))
@@ -131,7 +130,7 @@ def test_models_of_another_kind_are_refused(run, uci):
 def test_the_same_mixtures_scores_and_words(run, uci, counts, held_out):
     lda = LDA(4, batch=20, random_state=0, transform_sweeps=100).fit(counts)
     lda.set_vocabulary([f"w{word:02}" for word in range(counts.shape[1])]).save(uci / "model.gbs")
-    lines = run("infer", "model.gbs", "test").splitlines()
+    lines = run("infer", "model.gbs", "test", "--digits", 17).splitlines()
     np.testing.assert_array_equal(lda.transform(held_out), [json.loads(line)["theta"] for line in lines])
     expected = json.loads(run("evaluate", "model.gbs", "test", "--json", "--elbo", "--completion"))
     expected.pop("schema")

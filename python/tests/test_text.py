@@ -1,5 +1,6 @@
 """Texts and lists of tokens."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -7,8 +8,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV, train_test_split
 
 from gibbstream import LDA, TextCorpus
+from gibbstream.text import _unpickled
 
 TEXTS = ["A cat and a dog.", "The dog didn't bark, the CAT did.", "", "Naïve 👍 cats"]
 TOKENS = [["new york", "cat"], ["cat"], [], [" cat ", "", "dog"]]
@@ -52,11 +56,54 @@ def test_words_and_counts():
 def test_slices():
     corpus = TextCorpus(TEXTS)
     np.testing.assert_array_equal(corpus[1:3].to_csr().toarray(), corpus.to_csr().toarray()[1:3])
-    assert len(corpus[-1:]) == 1
-    with pytest.raises(TypeError, match="cut by slices"):
-        corpus[0]
-    with pytest.raises(TypeError, match="is not pickled"):
-        pickle.dumps(corpus)
+    rows = corpus.to_csr().toarray()
+    mask = np.array([True, False, False, True])
+    for key in (-1, slice(None, None, 2), [3, 0, 0], np.array([2, 1]), mask, pd.Series([1, 2]), (np.array([1]), ...)):
+        places = np.atleast_1d(np.arange(4)[key[0] if isinstance(key, tuple) else key])
+        np.testing.assert_array_equal(corpus[key].to_csr().toarray(), rows[places])
+    for key in (4, -5, [0, 7]):
+        with pytest.raises(IndexError):
+            corpus[key]
+
+
+def test_pickles_and_copies_are_the_same_corpus():
+    corpus = TextCorpus(TEXTS, vocabulary=["dog", "cat", "horse"])
+    for again in (pickle.loads(pickle.dumps(corpus)), copy.deepcopy(corpus)):
+        np.testing.assert_array_equal(again.to_csr().toarray(), corpus.to_csr().toarray())
+        assert (again.vocabulary, again.n_unknown_tokens) == (corpus.vocabulary, corpus.n_unknown_tokens)
+        # Text is still cut in the same way.
+        assert again.encode(["The DOG, the cat"]).n_tokens == 2
+    tokens = pickle.loads(pickle.dumps(TextCorpus(TOKENS)))
+    assert tokens.vocabulary == ["cat", "dog", "new york"]
+
+
+def test_damaged_pickles_are_refused():
+    arrays, words, unknown, tokenizer = TextCorpus(TEXTS).__reduce__()[1]
+    starts, columns, counts = (part.copy() for part in arrays)
+    columns[0] = 99
+    for bad in ((starts, columns, counts), (starts[:-1], arrays[1], counts), (starts + 50, arrays[1], counts)):
+        with pytest.raises(ValueError, match="pickled corpus: it is damaged"):
+            _unpickled(bad, words, unknown, tokenizer)
+
+
+def test_splitting_for_training_and_test():
+    corpus = TextCorpus(TEXTS * 10)
+    train, test, _, kept = train_test_split(corpus, np.arange(40), test_size=0.25, random_state=0)
+    assert (len(train), len(test)) == (30, 10)
+    np.testing.assert_array_equal(test.to_csr().toarray(), corpus.to_csr().toarray()[kept])
+    search = GridSearchCV(LDA(batch=5, random_state=0), {"n_components": [1, 2]}, cv=2).fit(corpus)
+    assert search.best_estimator_.n_features_in_ == corpus.shape[1]
+
+
+def test_words_are_dropped_as_in_scikit_learn():
+    texts = ["the cat", "the dog", "the cat dog", "fox"]
+    assert TextCorpus(texts, stop_words=None).vocabulary == ["the", "cat", "dog", "fox"]
+    assert TextCorpus(texts, stop_words="english").vocabulary == TextCorpus(texts, stop_words="en").vocabulary
+    for parameters in ({"min_df": 0.5}, {"max_df": 0.5}, {"max_df": 2}, {"min_df": 2, "max_df": 0.9}, {"min_df": 0.3}):
+        expected = CountVectorizer(**parameters).fit(texts).get_feature_names_out()
+        assert sorted(TextCorpus(texts, stop_words=None, **parameters).vocabulary) == list(expected), parameters
+    with pytest.raises(ValueError, match=r"min_df: 1.5 is not a share of the documents"):
+        TextCorpus(texts, min_df=1.5)
 
 
 @pytest.mark.parametrize(
