@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: help setup test check format lint unit examples python clusters clusters-all python-peers web slow fuzz service-schema bench bench-service bench-peers bench-python check-all clean
+.PHONY: help setup test check format lint unit examples python clusters clusters-all python-peers web slow fuzz service-schema bench bench-service bench-peers bench-python check-all package docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -139,6 +139,28 @@ bench-peers: ## the same work by other programs (bench/peers/README.md); takes a
 check-all: ## licences and advisories of all dependencies (compiles cargo-deny first)
 	command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
 	$(CARGO) deny check
+
+TOOLS = target/tools
+
+package: ## what a release would upload, built and checked without uploading (RELEASING.md)
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' twine
+	rm -rf target/package-check && $(TOOLS)/bin/maturin build --release --locked --sdist --out target/package-check
+	$(TOOLS)/bin/twine check --strict target/package-check/*
+	$(CARGO) publish --dry-run --workspace --locked --allow-dirty
+
+DOCS_VENV = target/docs-venv
+
+docs: ## the documentation as a site, in target/site
+	test -x $(DOCS_VENV)/bin/python || $(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
+	$(CARGO) build --locked --package gibbstream-cli $(DOCS_PROFILE)
+	$(DOCS_VENV)/bin/python docs/site.py $(DOCS_PROGRAM)
+	$(DOCS_VENV)/bin/mkdocs build --strict --quiet --config-file target/docs/mkdocs.yml --site-dir ../site
+
+# The reference of commands is written by the program itself.
+DOCS_PROFILE ?= --profile ci
+DOCS_PROGRAM ?= target/ci/gibbstream
 
 clean: ## removes everything that was built
 	$(CARGO) clean
