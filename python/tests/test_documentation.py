@@ -13,10 +13,21 @@ import pytest
 
 import gibbstream
 from conftest import ROOT
+from pages import run_page
 
 MODULES = [
     f"gibbstream.{module.name}" for module in pkgutil.iter_modules(gibbstream.__path__) if module.name != "_core"
 ]
+# Pages whose blocks are run, with the number of blocks that they have at least.
+BLOCKS = {
+    "README.md": 2,
+    "docs/migrating.md": 3,
+    "docs/python.md": 10,
+    "docs/single-cell.md": 2,
+    "docs/streams.md": 2,
+    "docs/tutorial.md": 3,
+}
+PAGES = sorted(BLOCKS)
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
@@ -42,15 +53,48 @@ def test_public_names_are_documented():
     assert all(getattr(gibbstream, name).__doc__ for name in gibbstream.__all__ if name != "__version__")
 
 
-def test_the_guide(tmp_path, monkeypatch):
-    """All blocks of the guide, one after the other, as in a notebook."""
+@pytest.mark.parametrize("page", PAGES)
+def test_pages(page, tmp_path, monkeypatch):
+    """All blocks of a page, one after the other, with what they print."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), flags=re.DOTALL)
-    assert len(blocks) > 5
-    names = {"__name__": "guide"}
-    for block in blocks:
-        exec(compile(block, "docs/python.md", "exec"), names)
+    program = os.environ.get("GIBBSTREAM_PROGRAM")
+    if not program:
+        warn = f"THE COMMANDS OF {page} ARE NOT RUN: name the program in GIBBSTREAM_PROGRAM"
+        sys.stderr.write(f"SKIPPED: {warn}\n")
+    assert run_page(ROOT / page, tmp_path, program and (ROOT / program).resolve()) >= BLOCKS[page]
+
+
+def anchors(page):
+    """What headings can be linked to."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links():
+    broken = []
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+    assert len(pages) > 30
+    for page in pages:
+        text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            found = (page.parent / path).resolve() if path else page
+            if not found.exists() or (anchor and found.suffix == ".md" and anchor not in anchors(found)):
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    assert broken == []
+
+
+def test_a_wrong_page_is_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1)\n```\n```text\n2\n```\n")
+    with pytest.raises(AssertionError, match="and the page says\n2"):
+        run_page(page, tmp_path, None)
+    page.write_text("```console\n$ head -1 missing.txt\n```\n")
+    with pytest.raises(AssertionError, match="No such file"):
+        run_page(page, tmp_path, Path("/bin/head"))
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
