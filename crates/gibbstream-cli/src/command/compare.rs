@@ -5,7 +5,7 @@ use super::topics::load_topics;
 use crate::Outcome;
 use crate::args::General;
 use crate::args::input::{ReadingArgs, report_bad};
-use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count};
+use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count, shown};
 use crate::source::Source;
 use gibbstream::Error;
 use gibbstream::corpus::{Inputs, ResolvedInputs, Vocabulary};
@@ -185,6 +185,7 @@ impl CompareArgs {
         let evaluation = Evaluation {
             estimator: self.estimator.parse::<Estimator>()?,
             particles: self.particles,
+            adaptive: false,
             seed: general.seed,
             threads: general.threads,
         };
@@ -349,6 +350,9 @@ fn table(report: &Report, fail_below: Option<f64>) -> Result<String, std::fmt::E
 
 /// The words, with a sign before those that have moved.
 fn marked(words: &[String], moved: &[String], sign: char) -> String {
-    let mark = |word: &String| if moved.contains(word) { format!("{sign}{word}") } else { word.clone() };
+    let mark = |word: &String| {
+        let shown = shown(word);
+        if moved.contains(word) { format!("{sign}{shown}") } else { shown.into_owned() }
+    };
     words.iter().map(mark).collect::<Vec<_>>().join(" ")
 }

@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count, fit};
 use gibbstream::corpus::{Length, Synthetic, Truth, Vocabulary, themes};
 use gibbstream::evaluation::{Evaluation, Score, Scorer};
-use gibbstream::file::{Features, HistoryEntry};
+use gibbstream::file::{Destination, Features, HistoryEntry, Kind};
 use gibbstream::learn::method::Method;
 use gibbstream::learn::schedule::StepSize;
 use gibbstream::learn::{
@@ -92,6 +92,8 @@ pub fn run(
     output: &Output,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Outcome> {
+    let out = args.out.as_ref().map(|path| Destination::new(path, Kind::MODEL, general.force));
+    out.as_ref().map_or(Ok(()), |out| out.check(&[]))?;
     let (names, vocabulary, truth) = themes();
     let truth = Arc::new(truth);
     let documents =
@@ -110,7 +112,7 @@ pub fn run(
         return Ok(interrupt.received().map_or(Outcome::Done, Outcome::Interrupted));
     };
     let hash = run.lend(|model| {
-        args.out.as_ref().map_or(Ok(()), |out| model.save(out))?;
+        out.as_ref().map_or(Ok(()), |out| model.save_to(out))?;
         Ok(model.hash())
     })?;
     let parameters = run.parameters()?;

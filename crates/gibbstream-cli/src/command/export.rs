@@ -1,10 +1,10 @@
 //! `export`: the parameters of a model in formats that other tools read.
 
 use crate::Outcome;
+use crate::args::General;
 use crate::output::Output;
-use gibbstream::Error;
-use gibbstream::file::Model;
 use gibbstream::file::npy::write_npy;
+use gibbstream::file::{Kind, Model, NewFile, claim_folder, is_of_kind};
 use gibbstream::learn::knobs::parts;
 use gibbstream::learn::{Array, Parameters, Snapshot, Values};
 use gibbstream::model::topics::lda::Topics;
@@ -35,21 +35,33 @@ pub struct ExportArgs {
     format: String,
 }
 
+/// The file that tells what is exported, and that a folder is one of ours.
+const DESCRIPTION: &str = "model.json";
+const OURS: Kind = Kind {
+    name: "the description of a model",
+    recognise: |start| find(start, b"\"gibbstream/model/").is_some(),
+};
+
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|window| window == what)
+}
+
 /// Runs the command.
-pub fn run(args: &ExportArgs, output: &Output) -> anyhow::Result<Outcome> {
+pub fn run(args: &ExportArgs, general: &General, output: &Output) -> anyhow::Result<Outcome> {
     let (folder, snapshot) = (&args.folder, Snapshot::load(&args.model)?);
-    std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, "create", source))?;
+    let written = files_of(snapshot.parameters()?);
+    claim_folder(folder, &written, |folder| is_of_kind(&folder.join(DESCRIPTION), OURS), general.force)?;
     let mut files = match snapshot.parameters()? {
         Parameters::Topics(parameters) => topics(&parameters.topics, &snapshot, folder)?,
         Parameters::Rows(parameters) => arrays(&parameters.arrays, folder)?,
     };
-    write(&folder.join("model.json"), &format!("{:#}\n", describe(&snapshot)))?;
-    files.push("model.json".into());
+    write(&folder.join(DESCRIPTION), &format!("{:#}\n", describe(&snapshot)))?;
+    files.push(DESCRIPTION.into());
     if output.json {
         output.print_json(&json!({
             "schema": "gibbstream/export/1",
             "format": args.format,
-            "folder": folder,
+            "folder": folder.display().to_string(),
             "files": files,
             "model_hash": snapshot.hash(),
         }))?;
@@ -57,6 +69,16 @@ pub fn run(args: &ExportArgs, output: &Output) -> anyhow::Result<Outcome> {
         output.note(format_args!("{} are in {}", files.join(", "), folder.display()));
     }
     Ok(Outcome::Done)
+}
+
+/// What will be written.
+fn files_of(parameters: &Parameters) -> Vec<String> {
+    let arrays: Vec<&str> = match parameters {
+        Parameters::Topics(_) => vec!["beta", "alpha"],
+        Parameters::Rows(rows) => rows.arrays.iter().map(|array| array.name).collect(),
+    };
+    let arrays = arrays.into_iter().map(|name| format!("{name}.npy"));
+    arrays.chain(["vocab.txt".to_owned(), DESCRIPTION.to_owned()]).collect()
 }
 
 /// Topics and words.
@@ -134,5 +156,7 @@ pub fn describe(model: &Model) -> Value {
 }
 
 fn write(path: &Path, text: &str) -> gibbstream::Result<()> {
-    std::fs::write(path, text).map_err(|source| Error::io(path, "write", source))
+    let mut file = NewFile::create(path)?;
+    file.write(text.as_bytes())?;
+    file.finish()
 }

@@ -5,7 +5,7 @@ use crate::Outcome;
 use crate::args::General;
 use crate::args::input::{InputArgs, report_bad};
 use crate::interrupt::Interrupt;
-use crate::output::Output;
+use crate::output::{Output, data};
 use crate::source::{Source, refuse};
 use gibbstream::Error;
 use gibbstream::corpus::{Inputs, Vocabulary};
@@ -95,7 +95,7 @@ pub fn run(
     let source = Source::of(&snapshot, inputs.resolve()?)?;
     let columns = columns(&snapshot);
     let mut lines = Lines {
-        out: BufWriter::new(io::stdout().lock()),
+        out: BufWriter::new(data()),
         args,
         name: kind.latent(),
         unit: match kind {

@@ -6,7 +6,7 @@ use crate::Outcome;
 use crate::args::General;
 use crate::args::input::{ReadingArgs, report_bad};
 use crate::interrupt::Interrupt;
-use crate::output::{FAINT, Output, STRONG, WORDS, fit};
+use crate::output::{FAINT, Output, STRONG, WORDS, fit, shown};
 use crate::source::Source;
 use gibbstream::Error;
 use gibbstream::inference::mixtures::MixtureInference;
@@ -179,7 +179,7 @@ fn typical_documents(
 fn table(topics: &[Topic]) -> Result<String, std::fmt::Error> {
     let mut text = format!("{STRONG}topic   share   alpha  effective  exclusive  words{STRONG:#}\n");
     for topic in topics {
-        let words: Vec<&str> = topic.words.iter().map(|word| word.word.as_str()).collect();
+        let words: Vec<_> = topic.words.iter().map(|word| shown(&word.word)).collect();
         writeln!(
             text,
             "{STRONG}{:5}{STRONG:#}  {:5.1}%  {:6.4}  {:9.0}  {:9.2}  {WORDS}{}{WORDS:#}",

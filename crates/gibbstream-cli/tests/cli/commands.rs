@@ -399,3 +399,23 @@ fn a_dry_run_knows_the_memory_and_the_speed() {
     }
     assert!(wrong.is_empty(), "MiB promised and taken: {wrong:#?}");
 }
+
+/// In a namespace without any network device, so that nothing could be sent.
+#[test]
+fn nothing_needs_a_network() {
+    let folder = Folder::with_corpora();
+    let script = "set -e\n\
+        $GIBBSTREAM train reviews.jsonl --topics 3 --sweeps 2 --batch 20 --out m.gbs -q\n\
+        $GIBBSTREAM evaluate m.gbs reviews.jsonl --json\n$GIBBSTREAM infer m.gbs reviews.txt --top 1\n\
+        $GIBBSTREAM topics m.gbs\n$GIBBSTREAM export m.gbs arrays -q";
+    let ran = std::process::Command::new("unshare")
+        .args(["--net", "--map-root-user", "sh", "-c", script])
+        .current_dir(folder.path())
+        .env("GIBBSTREAM", crate::PROGRAM)
+        .output();
+    let Some(ran) = ran.ok().filter(|ran| !String::from_utf8_lossy(&ran.stderr).starts_with("unshare:"))
+    else {
+        return crate::support::skipped("nothing_needs_a_network", "no namespace can be made here");
+    };
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}

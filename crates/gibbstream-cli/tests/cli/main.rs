@@ -22,6 +22,10 @@ mod odd_documents;
 
 mod signals;
 
+mod outputs;
+
+mod limits;
+
 mod checkpoints;
 
 mod kills;

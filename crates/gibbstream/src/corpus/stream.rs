@@ -58,6 +58,17 @@ pub(crate) struct Selection {
     pub bad: Arc<BadRecords>,
     pub skip: u64,
     pub limit: Option<u64>,
+    pub max_spool: u64,
+    pub start: Option<Start>,
+}
+
+/// Where an earlier part of a run has stopped.
+#[derive(Clone, Copy)]
+pub(crate) struct Start {
+    /// The input that it was reading, which begins at its place.
+    pub input: usize,
+    /// Documents that it was given.
+    pub documents: u64,
 }
 
 /// The chosen documents of all inputs in order.
@@ -74,7 +85,12 @@ pub(crate) struct Stream {
 impl Stream {
     pub fn new(selection: Arc<Selection>) -> Self {
         selection.bad.restart();
-        Self { selection, opened: 0, reader: None, from_input: 0, skipped: 0, handed_out: 0 }
+        let mut stream = Self { selection, opened: 0, reader: None, from_input: 0, skipped: 0, handed_out: 0 };
+        if let Some(start) = stream.selection.start {
+            (stream.opened, stream.handed_out) = (start.input, start.documents);
+            stream.skipped = stream.selection.skip;
+        }
+        stream
     }
 
     /// The next document, its words numbered by `words`; `None` at the end.

@@ -3,8 +3,9 @@
 
 use super::features::{Features, lines, read_words};
 use super::layout::{StoredState, Tensor, bytes_of, seal, unseal};
+use super::destination::{Destination, Kind};
 use super::new_file::NewFile;
-use crate::corpus::{OpenRule, OpenState, Tokenizer};
+use crate::corpus::{InputPlace, OpenRule, OpenState, Tokenizer};
 use crate::error::Result;
 use crate::learn::{Array, Fitted, Scalar, Settings};
 use crate::model::topics::hdp::topics_used;
@@ -76,6 +77,9 @@ pub struct RunState {
     pub finished: bool,
     /// What else must be known again.
     pub notes: Value,
+    /// How far each input was read, and by what it can be recognised; files before 0.2 do not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputPlace>,
 }
 
 /// Everything in a file that is not an array.
@@ -138,14 +142,22 @@ impl Model {
     }
 
     /// Writes the file so that its place always holds the old or the new model, whole.
+    /// A place that holds something else than a model is refused.
     pub fn save(&self, path: &Path) -> Result<()> {
-        self.save_with(path, None)
+        self.save_to(&Destination::new(path, Kind::MODEL, false))
     }
 
-    /// The same with the state of the run, which makes it a checkpoint.
-    pub(crate) fn save_with(&self, path: &Path, run: Option<&RunState>) -> Result<()> {
+    /// The same to a place that may be forced.
+    pub fn save_to(&self, place: &Destination) -> Result<()> {
+        let mut file = place.create()?;
+        self.write(None, |bytes| file.write(bytes))?;
+        file.finish()
+    }
+
+    /// The same with the state of its run, which makes it a checkpoint.
+    pub(crate) fn save_checkpoint(&self, path: &Path, run: &RunState) -> Result<()> {
         let mut file = NewFile::create(path)?;
-        self.write(run, |bytes| file.write(bytes))?;
+        self.write(Some(run), |bytes| file.write(bytes))?;
         file.finish()
     }
 

@@ -55,6 +55,8 @@ mod checkpoints;
 
 mod observer;
 
+mod stop;
+
 mod snapshot;
 
 mod training_run;
@@ -76,4 +78,5 @@ pub use read_ahead::ReadAhead;
 pub use settings::{MAX_COMPONENTS, ModelKind, Settings};
 pub use self_test::self_test;
 pub use snapshot::{Snapshot, SnapshotReader};
+pub use stop::Stop;
 pub use training_run::{Ended, FitOptions, TrainingRun};

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use parquet::basic::Compression;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
@@ -58,6 +60,7 @@ impl ParquetReader {
         let place = Place::file(name);
         let file = File::open(path).map_err(|error| Error::io(name, "open", error))?;
         let reader = SerializedFileReader::new(file).map_err(|error| damaged(&place, &error))?;
+        check_compression(&place, reader.metadata())?;
         let schema = reader.metadata().file_metadata().schema().clone();
         let columns = schema.get_fields();
         if !columns.iter().any(|column| column.name() == fields.text) {
@@ -114,6 +117,20 @@ impl RecordReader for ParquetReader {
             }
         }
     }
+}
+
+/// Refuses by name what this program cannot unpack.
+pub(crate) fn check_compression(place: &Place, metadata: &ParquetMetaData) -> Result<()> {
+    let chunks = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns);
+    let unknown = |codec: Compression| {
+        matches!(codec, Compression::BROTLI(_) | Compression::LZO)
+    };
+    let Some(codec) = chunks.map(ColumnChunkMetaData::compression).find(|&codec| unknown(codec)) else {
+        return Ok(());
+    };
+    let name = if codec == Compression::LZO { "LZO" } else { "Brotli" };
+    let problem = format!("is compressed with {name}, which this program does not read");
+    Err(Error::corpus(place.clone(), problem, "write it with zstd, snappy, gzip or LZ4, or without compression"))
 }
 
 pub(crate) fn damaged(place: &Place, error: &parquet::errors::ParquetError) -> Error {

@@ -80,10 +80,14 @@ impl TrainingRun {
     }
 
     fn write_checkpoint(&mut self, finished: bool) -> Result<bool> {
+        if self.words_are_ahead {
+            return Ok(false); // the checkpoint before is the one to go on from
+        }
         let Some(mut checkpoints) = self.checkpoints.take() else { return Ok(false) };
         let StreamPosition { pass, documents, .. } = self.position;
         let notes = json!(self.notes.with_cost(self.cost));
-        let state = RunState { request: self.request.clone(), pass, documents, finished, notes };
+        let (request, inputs) = (self.request.clone(), self.places.clone());
+        let state = RunState { request, pass, documents, finished, notes, inputs };
         let saved = self.has_learnt().then(|| self.lend(|model| checkpoints.save(model, &state)));
         self.checkpoints = Some(checkpoints);
         Ok(saved.transpose()?.is_some())
