@@ -154,7 +154,7 @@ fn pipes_and_devices_are_written_through() {
     let piped =
         Command::new(crate::PROGRAM).current_dir(folder.path()).args(line.split(' ')).output().unwrap();
     assert_eq!(piped.stdout, through);
-    run(&folder, &format!("{TRAIN} --out /dev/full"))
+    run(&folder, &format!("{TRAIN} --out /dev/full -q"))
         .refused("/dev/full: cannot write: No space left on device (os error 28)");
 }
 
