@@ -2,6 +2,7 @@
 
 import _thread
 import io
+import signal
 import sys
 import threading
 
@@ -194,6 +195,15 @@ def test_history_is_complete_and_bounded():
     assert {record["update"] % 4 for record in history} == {0}
 
 
+@pytest.fixture
+def interrupts():
+    """Ctrl-C as an interactive Python has it: whoever started the tests may ignore it, as nohup and cron do."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_interrupted_fit_keeps_what_was_learnt(counts):
     """A signal ends a call that would take very long."""
 
@@ -208,6 +218,7 @@ def test_interrupted_fit_keeps_what_was_learnt(counts):
     assert lda.transform(counts[:1]).shape == (1, 3)
 
 
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals between threads")
 @pytest.mark.parametrize("call", ["fit", "transform", "log_likelihood"])
 def test_interrupts_reach_calls_that_have_released_the_interpreter(call, counts):
