@@ -224,9 +224,9 @@ impl View {
     }
 
     /// The names of topics, by number: numbers where their number is fixed, the order of creation where it is open.
-    pub fn topic_names(&self) -> Result<Vec<u64>> {
+    pub fn topic_names(&self) -> Vec<u64> {
         let sticks = self.snapshot.topic_state().and_then(|state| state.sticks.as_ref());
-        Ok(sticks.map_or_else(|| (0..self.met().unwrap_or(0) as u64).collect(), |sticks| sticks.ids.clone()))
+        sticks.map_or_else(|| (0..self.snapshot.components() as u64).collect(), |sticks| sticks.ids.clone())
     }
 
     /// What changed while it was learnt.
