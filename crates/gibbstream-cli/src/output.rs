@@ -167,8 +167,21 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escaped).collect())
 }
 
-/// The same for a message, whose line ends are ours.
+/// The same for a message, whose line ends and styles are ours.
 fn message(text: &str) -> String {
+    let (mut done, mut rest) = (String::new(), text);
+    while let Some((before, style)) = rest.split_once("\u{1b}[") {
+        let end = style.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(style.len());
+        let is_style = style[end..].starts_with('m');
+        done += &plain_message(before);
+        done += if is_style { "\u{1b}[" } else { "\\u{1b}[" };
+        rest = style;
+    }
+    done + &plain_message(rest)
+}
+
+/// The same without styles.
+fn plain_message(text: &str) -> String {
     text.split('\n').map(shown).collect::<Vec<_>>().join("\n")
 }
 
@@ -191,7 +204,7 @@ pub fn print_error(error: &anyhow::Error) {
         }
         text.push_str(&part.to_string());
     }
-    let _ = writeln!(anstream::stderr(), "{BAD}error:{BAD:#} {}", message(&text));
+    let _ = writeln!(anstream::stderr(), "{BAD}error:{BAD:#} {}", plain_message(&text));
 }
 
 /// A whole number with separators.
@@ -223,7 +236,8 @@ mod tests {
     fn control_characters_are_shown() {
         assert_eq!(shown("na\u{ef}ve"), "na\u{ef}ve");
         assert_eq!(shown("\u{1b}[31mred\u{9b}0m\u{7f}\u{202e}"), "\\u{1b}[31mred\\u{9b}0m\\u{7f}\\u{202e}");
-        assert_eq!(message("one\ntwo\u{7}"), "one\ntwo\\u{7}");
+        assert_eq!(message("one\ntwo\u{7}\u{1b}[2J"), "one\ntwo\\u{7}\\u{1b}[2J");
+        assert_eq!(message("\u{1b}[1mbold\u{1b}[0m"), "\u{1b}[1mbold\u{1b}[0m");
         for chunk in 1..5 {
             let mut out = Shown { out: Vec::new(), begun: false };
             "{\"a\u{9b}\u{e9}\": \"\u{1b}[\"}\t\u{80}\n"
