@@ -23,7 +23,7 @@ export const GLOSSARY = {
   exclusivity: {
     term: "Exclusivity",
     what: "Whether the topic owns its top words: 1 if no other topic uses them.",
-    how: "Mean over the top words of p(topic | word), weighted by the words' weight in the topic.",
+    how: "Mean over the ten top words of p(word | topic), divided by its sum over all topics.",
     care: "It falls as the number of topics grows, because near topics share words.",
   },
   trend: {
