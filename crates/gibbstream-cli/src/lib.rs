@@ -104,6 +104,7 @@ fn run(cli: &Cli, general: &General, output: &Output, interrupt: &Interrupt) -> 
         Command::Infer(args) => command::infer::run(args, general, output, interrupt),
         Command::Compare(args) => command::compare::run(args, general, output),
         Command::Export(args) => command::export::run(args, general, output),
+        Command::Report(args) => command::report::run(args, general, output, interrupt),
         Command::Inspect(args) => command::inspect::run(args, output),
         Command::Synth(args) => command::synth::run(args, general, output),
         Command::Bench(args) => command::bench::run(args, general, output, interrupt),

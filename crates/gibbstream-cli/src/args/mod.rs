@@ -58,6 +58,7 @@ pub enum Command {
     Infer(command::infer::InferArgs),
     Compare(command::compare::CompareArgs),
     Export(command::export::ExportArgs),
+    Report(Box<command::report::ReportArgs>),
     Inspect(command::inspect::InspectArgs),
     Synth(command::synth::SynthArgs),
     Bench(command::bench::BenchArgs),
@@ -225,6 +226,8 @@ pub fn command() -> clap::Command {
     with_general_variables(Cli::command())
         .mut_subcommand("train", |train| train.mut_args(with_variable))
         .mut_subcommand("serve", |serve| serve::adapt(serve).mut_args(with_variable))
+        // What other commands call the format of their input; here --format is that of the page.
+        .mut_subcommand("report", |report| report.mut_arg("format", |arg| arg.long("input-format")))
 }
 
 /// A command line, each general option with its environment variable.

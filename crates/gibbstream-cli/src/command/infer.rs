@@ -6,18 +6,15 @@ use crate::args::General;
 use crate::args::input::{InputArgs, report_bad};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, data};
-use crate::source::{Source, refuse};
+use crate::source::{Source, each_batch, refuse, thread_pool};
 use gibbstream::Error;
 use gibbstream::corpus::{Inputs, Vocabulary};
 use gibbstream::file::Model;
 use gibbstream::inference::mixtures::{Mixture, MixtureInference};
-use gibbstream::learn::{ModelKind, Observation, ReadAhead, Snapshot};
+use gibbstream::learn::{ModelKind, Observation, Snapshot};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-
-/// Documents that are worked on together; the result does not depend on it.
-const TOGETHER: usize = 256;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -152,24 +149,16 @@ pub fn each_mixture(
     if inference.sweeps == 0 {
         return Err(Error::setting("--sweeps", "0 sweeps estimate nothing", "use for example 100").into());
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-        Error::setting("--threads", format!("cannot start {threads} threads: {error}"), "ask for fewer")
-    })?;
-    let parameters = snapshot.parameters()?;
-    let mut ahead = ReadAhead::start(source.read(), 2 * TOGETHER)?;
+    let (pool, parameters) = (thread_pool(threads)?, snapshot.parameters()?);
     let mut index = 0;
-    loop {
-        let some = ahead.next_some(TOGETHER, &|| interrupt.received().is_some())?;
-        if some.is_empty() {
-            return Ok(());
-        }
+    each_batch(source, interrupt, |some| {
         let mixtures = pool.install(|| parameters.infer(&some, &inference))?;
         for (observation, mixture) in some.iter().zip(&mixtures) {
             each(Inferred::Observation(index, observation, mixture))?;
             index += 1;
         }
-        each(Inferred::Pause)?;
-    }
+        Ok(each(Inferred::Pause)?)
+    })
 }
 
 /// Where the lines go, and what is on them.

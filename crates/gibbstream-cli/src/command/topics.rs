@@ -9,10 +9,11 @@ use crate::interrupt::Interrupt;
 use crate::output::{FAINT, Output, STRONG, WORDS, fit, shown};
 use crate::source::Source;
 use gibbstream::Error;
+use gibbstream::explore::RecordFields;
 use gibbstream::inference::mixtures::MixtureInference;
-use gibbstream::learn::Snapshot;
+use gibbstream::learn::{Observation, Snapshot};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -77,7 +78,13 @@ struct Example {
     id: Option<String>,
     index: u64,
     weight: f64,
+    /// The beginning of its text; nothing where the input has counts alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
 }
+
+/// Characters of a text that are kept to show how it begins.
+const BEGINNING: usize = 200;
 
 /// Runs the command.
 pub fn run(
@@ -152,8 +159,10 @@ fn typical_documents(
     output: &Output,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<Vec<Example>>> {
-    let inputs = args.reading.with(args.documents.clone(), tokenizer_of(model))?.resolve()?;
-    let source = Source::of(model, inputs)?;
+    let inputs = args.reading.with(args.documents.clone(), tokenizer_of(model))?;
+    let text_field = inputs.text_field.clone();
+    let inputs = inputs.resolve()?;
+    let source = Source::of(model, RecordFields::default().kept_by(&inputs, &text_field))?;
     let mut best: Vec<Vec<Example>> = vec![Vec::new(); model.components()];
     output.progress.start("reading", source.unit(), source.expected());
     let sweeps = model.settings.method.sweeps.max(2);
@@ -165,7 +174,8 @@ fn typical_documents(
             // Behind all that are at least as good, so that the first of equal documents wins.
             let place = best.partition_point(|other| other.weight >= weight);
             if place < args.examples {
-                best.insert(place, Example { id: document.id().map(str::to_owned), index, weight });
+                let (id, text) = (document.id().map(str::to_owned), beginning(document));
+                best.insert(place, Example { id, index, weight, text });
                 best.truncate(args.examples);
             }
         }
@@ -174,6 +184,19 @@ fn typical_documents(
     output.progress.finish();
     report_bad(&source.inputs, output);
     Ok(best)
+}
+
+/// How the text of a document begins, on one line.
+fn beginning(document: &Observation) -> Option<String> {
+    let Observation::Document(document) = document else { return None };
+    let text = match document.kept.first()? {
+        Value::String(text) => text.clone(),
+        Value::Array(tokens) => tokens.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+        _ => return None,
+    };
+    let start: String = text.chars().take(2 * BEGINNING).collect();
+    let words: Vec<&str> = start.split_whitespace().collect();
+    Some(words.join(" ").chars().take(BEGINNING).collect())
 }
 
 fn table(topics: &[Topic]) -> Result<String, std::fmt::Error> {
@@ -199,6 +222,9 @@ fn table(topics: &[Topic]) -> Result<String, std::fmt::Error> {
                 100.0 * example.weight,
                 fit(&name, 60).trim_end()
             )?;
+            if let Some(beginning) = &example.text {
+                writeln!(text, "{:41}{FAINT}{}{FAINT:#}", "", fit(beginning, 60).trim_end())?;
+            }
         }
     }
     Ok(text)

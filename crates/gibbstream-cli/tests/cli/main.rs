@@ -50,6 +50,8 @@ mod exports;
 
 mod compare;
 
+mod report;
+
 mod rows;
 
 mod demo;

@@ -288,9 +288,16 @@ impl Input {
         fields: &Arc<Fields>,
         bad: &Arc<BadRecords>,
     ) -> Result<Box<dyn DocumentReader>> {
+        if let (Some(name), false) = (fields.kept.first(), self.format().has_text()) {
+            return Err(Error::corpus(
+                Place::file(&self.name),
+                format!("holds counts, which have no field `{name}`"),
+                "leave the field out, or give text, JSON lines, CSV or Parquet",
+            ));
+        }
         let (tokenizer, fields, bad) = (tokenizer.clone(), fields.clone(), bad.clone());
         Ok(match &self.content {
-            Content::Text => Box::new(TextReader::new(self.lines()?, tokenizer, bad)),
+            Content::Text => Box::new(TextReader::new(self.lines()?, fields, tokenizer, bad)),
             Content::JsonLines => Box::new(JsonLinesReader::new(self.lines()?, fields, tokenizer, bad)),
             Content::Table { delimiter } => {
                 Box::new(TableReader::new(self.lines()?, *delimiter, fields, tokenizer, bad)?)

@@ -26,6 +26,7 @@ pub use text::tokenizer::Tokenizer;
 pub use text::vocabulary::Vocabulary;
 pub use text::word_counts::{VocabularyCounter, VocabularyLimits};
 
+pub use formats::json_lines::KeptCheck;
 pub use formats::numeric::{NumericRows, Row};
 pub use formats::uci_writer::{UciSize, write_uci};
 pub use formats::weights::BadWeight;
@@ -38,6 +39,7 @@ pub use synthetic::themes::themes;
 pub use synthetic::{Length, Synthetic, Truth};
 
 use crate::error::Result;
+use serde_json::Value;
 
 /// The largest document that is accepted, in tokens: each is held in memory, and the sampler counts them in single
 /// precision, which is exact up to here.
@@ -52,6 +54,8 @@ pub struct Document {
     pub words: Vec<(u32, u32)>,
     /// Tokens that were dropped because their word is not in the vocabulary.
     pub out_of_vocabulary: u64,
+    /// The fields of its record that were asked for, in that order; null where the record has none.
+    pub kept: Vec<Value>,
 }
 
 impl Document {

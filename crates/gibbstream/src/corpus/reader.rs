@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::corpus::{Corpus, Document};
 use crate::corpus::bytes::bad_records::BadRecords;
 use crate::corpus::input::{Content, Input};
-use crate::corpus::formats::json_lines::Fields;
+use crate::corpus::formats::json_lines::{Fields, KeptCheck};
 use crate::corpus::text::open_vocabulary::OpenVocabulary;
 use crate::corpus::bytes::source::is_stdin;
 use crate::corpus::bytes::spool::DEFAULT_SPOOL_BYTES;
@@ -237,7 +237,12 @@ impl Inputs {
         let selection = Selection {
             inputs: Arc::new(inputs),
             tokenizer: Arc::new(self.tokenizer),
-            fields: Arc::new(Fields { text: self.text_field, id: self.id_field }),
+            fields: Arc::new(Fields {
+                text: self.text_field,
+                id: self.id_field,
+                kept: Vec::new(),
+                check: KeptCheck::default(),
+            }),
             bad: Arc::new(BadRecords::new(self.skip_bad)),
             skip: self.skip,
             limit: self.limit,
@@ -322,6 +327,21 @@ impl ResolvedInputs {
         };
         let vocabulary_file = self.vocabulary_file.clone();
         Self { selection: Arc::new(selection), vocabulary_file, notices: Vec::new() }
+    }
+
+    /// The same inputs, whose documents keep other fields, which must pass a check; what is spooled is spooled for both.
+    #[must_use]
+    pub fn keeping(&self, kept: Vec<String>, check: KeptCheck) -> Self {
+        let Selection { inputs, tokenizer, fields, bad, skip, limit } = &*self.selection;
+        let selection = Selection {
+            inputs: inputs.clone(),
+            tokenizer: tokenizer.clone(),
+            fields: Arc::new(Fields { kept, check, ..Fields::clone(fields) }),
+            bad: bad.clone(),
+            skip: *skip,
+            limit: *limit,
+        };
+        Self { selection: Arc::new(selection), ..self.clone() }
     }
 
     /// Whether standard input or a pipe is among the inputs, and has not been spooled.

@@ -239,7 +239,7 @@ impl Iterator for Documents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::formats::json_lines::JsonLinesReader;
+    use crate::corpus::formats::json_lines::{JsonLinesReader, KeptCheck};
     use crate::corpus::bytes::lines::Lines;
     use crate::corpus::bytes::source::{Source, Trickle};
     use crate::corpus::formats::text::TextReader;
@@ -250,9 +250,10 @@ mod tests {
         let lines = Lines::new(Source::new(format.as_ref(), Trickle::new(content, chunk)).unwrap()).unwrap();
         let tokenizer = Arc::new(Tokenizer::default());
         let mut vocabulary = Vocabulary::new(["film", "actor", "naïve"]).unwrap();
-        let fields = Fields { text: "text".into(), id: "id".into() };
+        let fields =
+            Fields { text: "text".into(), id: "id".into(), kept: Vec::new(), check: KeptCheck::default() };
         let mut reader: Box<dyn DocumentReader> = match format {
-            "text" => Box::new(TextReader::new(lines, tokenizer, Arc::default())),
+            "text" => Box::new(TextReader::new(lines, Arc::new(fields), tokenizer, Arc::default())),
             "jsonl" => Box::new(JsonLinesReader::new(lines, Arc::new(fields), tokenizer, Arc::default())),
             _ => Box::new(
                 UciReader::new(lines, vocabulary.clone(), &Place::file("vocab.txt"), Arc::default()).unwrap(),

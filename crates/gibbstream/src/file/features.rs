@@ -71,7 +71,7 @@ impl Features {
             let problem = format!("it has more than {MAX_DOCUMENT_TOKENS} tokens");
             return Err(Error::setting("document", problem, "split it into smaller ones"));
         }
-        Ok(Document { id: None, words: count_words(words), out_of_vocabulary })
+        Ok(Document { words: count_words(words), out_of_vocabulary, ..Document::default() })
     }
 
     pub(super) fn open_state(&self) -> Option<&OpenState> {

@@ -7,7 +7,7 @@ use super::destination::{Destination, Kind};
 use super::new_file::NewFile;
 use crate::corpus::{InputPlace, OpenRule, OpenState, Tokenizer};
 use crate::error::Result;
-use crate::learn::{Array, Fitted, Scalar, Settings};
+use crate::learn::{Array, Fitted, Scalar, Settings, Trace};
 use crate::model::topics::hdp::topics_used;
 use crate::model::topics::lda::LdaState;
 use crate::learn::schedule::Step;
@@ -49,6 +49,9 @@ pub struct HistoryEntry {
     /// Settings that were changed for it, such as `batch: 100 -> 50`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// How learning went.
+    #[serde(default, skip_serializing_if = "Trace::is_empty")]
+    pub trace: Trace,
 }
 
 impl HistoryEntry {

@@ -51,6 +51,8 @@ mod minibatches;
 
 mod held_out;
 
+mod trace;
+
 mod checkpoints;
 
 mod observer;
@@ -79,4 +81,5 @@ pub use settings::{MAX_COMPONENTS, ModelKind, Settings};
 pub use self_test::self_test;
 pub use snapshot::{Snapshot, SnapshotReader};
 pub use stop::Stop;
+pub use trace::{Moment, Trace, TracedScore};
 pub use training_run::{Ended, FitOptions, TrainingRun};

@@ -2,6 +2,7 @@
 
 use crate::corpus::{Document, MAX_DOCUMENT_TOKENS, count_words};
 use crate::error::{Error, Place, Result};
+use serde_json::Value;
 
 /// Entries above which repeated words are added up early, so that long documents do not fill the memory.
 const COMPACT_ENTRIES: usize = 1 << 20;
@@ -47,8 +48,8 @@ impl Bag {
         ))
     }
 
-    /// The document, which leaves the bag empty.
-    pub fn take(&mut self, id: Option<String>) -> Document {
+    /// The document with its name and the fields kept, which leaves the bag empty.
+    pub fn take(&mut self, id: Option<String>, kept: Vec<Value>) -> Document {
         // Count formats usually come sorted.
         if !self.words.is_sorted_by(|a, b| a.0 < b.0) {
             self.words = count_words(std::mem::take(&mut self.words));
@@ -56,7 +57,7 @@ impl Bag {
         let words = self.words.as_slice().to_vec();
         let out_of_vocabulary = self.out_of_vocabulary;
         self.clear();
-        Document { id, words, out_of_vocabulary }
+        Document { id, words, out_of_vocabulary, kept }
     }
 
     /// Forgets everything.
@@ -76,9 +77,9 @@ mod tests {
         for (word, count) in [(Some(3), 1), (None, 2), (Some(1), 4), (Some(3), 5)] {
             bag.add(word, count);
         }
-        let document = bag.take(None);
+        let document = bag.take(None, vec![]);
         assert_eq!((document.words, document.out_of_vocabulary), (vec![(1, 4), (3, 6)], 2));
-        assert_eq!(bag.take(None), Document::default());
+        assert_eq!(bag.take(None, vec![]), Document::default());
     }
 
     #[test]
@@ -88,6 +89,6 @@ mod tests {
             bag.add(Some(token % 10), 1);
         }
         assert!(bag.words.len() < 3 * COMPACT_ENTRIES);
-        assert_eq!(bag.take(None).words, (0..10).map(|word| (word, 500_000)).collect::<Vec<_>>());
+        assert_eq!(bag.take(None, vec![]).words, (0..10).map(|word| (word, 500_000)).collect::<Vec<_>>());
     }
 }

@@ -13,13 +13,44 @@ use crate::corpus::bytes::lines::Lines;
 use crate::corpus::stream::RecordReader;
 use crate::corpus::text::tokenizer::Tokenizer;
 use crate::corpus::text::vocabulary::WordIds;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 
 /// Names of the fields that are read.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
     pub text: String,
     pub id: String,
+    /// Fields that documents keep.
+    pub kept: Vec<String>,
+    /// What they must be like.
+    pub check: KeptCheck,
+}
+
+impl Fields {
+    /// Refuses a record whose fields to keep are not what they must be like.
+    pub fn check(&self, kept: &[Value], place: impl FnOnce() -> Place) -> Result<()> {
+        let Some(check) = &self.check.0 else { return Ok(()) };
+        check(kept).map_err(|(problem, advice)| Error::bad_record(place(), "wrong value", problem, advice))
+    }
+}
+
+/// Looks at the fields that a document keeps, in their order, and says what is wrong with them and what to do about it.
+#[derive(Clone, Default)]
+pub struct KeptCheck(Option<Arc<CheckValues>>);
+
+type CheckValues = dyn Fn(&[Value]) -> Result<(), (String, String)> + Send + Sync;
+
+impl KeptCheck {
+    /// Checks by this function.
+    pub fn new(check: impl Fn(&[Value]) -> Result<(), (String, String)> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(check)))
+    }
+}
+
+impl fmt::Debug for KeptCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "KeptCheck" } else { "no check" })
+    }
 }
 
 /// Reads JSON lines.
@@ -56,12 +87,13 @@ impl RecordReader for JsonLinesReader {
                 Err(Flaw(kind, problem, advice)) => {
                     Err(Error::bad_record(self.lines.place(), kind, problem, advice))
                 }
-                Ok(id) => {
+                Ok((id, kept)) => {
                     self.bag.check(|| {
                         let name = id.as_ref().map_or("the document".into(), |id| format!("document `{id}`"));
                         (self.lines.place(), name)
                     })?;
-                    Ok(Some(self.bag.take(id)))
+                    self.fields.check(&kept, || self.lines.place())?;
+                    Ok(Some(self.bag.take(id, kept)))
                 }
             };
         }
@@ -77,14 +109,14 @@ impl RecordReader for JsonLinesReader {
     }
 }
 
-/// Puts the words of one line into the bag and returns the name of the document.
+/// Puts the words of one line into the bag and returns the name of the document and the fields to keep.
 fn read_object(
     line: &str,
     fields: &Fields,
     tokenizer: &Tokenizer,
     bag: &mut Bag,
     words: &mut dyn WordIds,
-) -> Result<Option<String>, Flaw> {
+) -> Result<(Option<String>, Vec<Value>), Flaw> {
     if !line.trim_ascii_start().starts_with('{') {
         let value: Value = serde_json::from_str(line).map_err(|error| broken(&error))?;
         return Err(Flaw(
@@ -121,16 +153,19 @@ fn read_object(
         }
         None => return Err(missing_field(line, &fields.text)),
     }
-    match object.id {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(id)) => Ok(Some(id)),
-        Some(Value::Number(id)) => Ok(Some(id.to_string())),
-        Some(other) => Err(Flaw(
-            "wrong type of field",
-            format!("field `{}` is {}, not a string or a number", fields.id, kind(&other)),
-            "name the field that holds the document's name with {id-field}".into(),
-        )),
-    }
+    let id = match object.id {
+        None | Some(Value::Null) => None,
+        Some(Value::String(id)) => Some(id),
+        Some(Value::Number(id)) => Some(id.to_string()),
+        Some(other) => {
+            return Err(Flaw(
+                "wrong type of field",
+                format!("field `{}` is {}, not a string or a number", fields.id, kind(&other)),
+                "name the field that holds the document's name with {id-field}".into(),
+            ));
+        }
+    };
+    Ok((id, object.kept))
 }
 
 fn ready_made(token: &Value) -> Result<&str, String> {
@@ -176,6 +211,7 @@ fn kind(value: &Value) -> &'static str {
 struct Object {
     text: Option<Value>,
     id: Option<Value>,
+    kept: Vec<Value>,
 }
 
 /// Reads the wanted fields and skips over the others.
@@ -189,9 +225,17 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
-        let mut object = Object::default();
+        let mut object = Object { kept: vec![Value::Null; self.0.kept.len()], ..Object::default() };
         while let Some(name) = map.next_key::<std::borrow::Cow<'_, str>>()? {
-            if name == self.0.text {
+            if let Some(place) = self.0.kept.iter().position(|kept| *kept == name) {
+                let value: Value = map.next_value()?;
+                if name == self.0.text {
+                    object.text = Some(value.clone());
+                } else if name == self.0.id {
+                    object.id = Some(value.clone());
+                }
+                object.kept[place] = value;
+            } else if name == self.0.text {
                 object.text = Some(map.next_value()?);
             } else if name == self.0.id {
                 object.id = Some(map.next_value()?);
@@ -208,12 +252,13 @@ mod tests {
     use super::*;
     use crate::corpus::bytes::source::Source;
     use crate::corpus::text::stop_words::StopWords;
+    use serde_json::json;
     use crate::corpus::stream::DocumentReader;
     use crate::corpus::text::vocabulary::Vocabulary;
 
     fn read(content: &'static str) -> Result<Vec<Document>> {
         let lines = Lines::new(Source::new("in.jsonl".as_ref(), content.as_bytes())?)?;
-        let fields = Fields { text: "text".into(), id: "id".into() };
+        let fields = Fields { text: "text".into(), id: "id".into(), kept: vec!["id".into(), "year".into()], check: KeptCheck::default() };
         let tokenizer = Tokenizer { stop_words: StopWords::none(), ..Tokenizer::default() };
         let mut reader = JsonLinesReader::new(lines, Arc::new(fields), Arc::new(tokenizer), Arc::default());
         let mut vocabulary = Vocabulary::new(["cat", "New York"])?;
@@ -228,20 +273,21 @@ mod tests {
     fn text_is_tokenized_and_lists_are_taken_as_they_are() {
         let documents = read(
             "{\"id\": \"a\", \"other\": [{}], \"text\": \"Cat \\u0063at dog\"}\n\n\
-             {\"text\": [\"New York\", \"Cat\", \"\"], \"id\": 7}\n{\"text\":\"\",\"id\":null}",
+             {\"text\": [\"New York\", \"Cat\", \"\"], \"id\": 7, \"year\": [1]}\n{\"text\":\"\",\"id\":null}",
         )
         .unwrap();
-        let document = |id: Option<&str>, words, out_of_vocabulary| Document {
+        let document = |id: Option<&str>, words, out_of_vocabulary, kept: Value| Document {
             id: id.map(str::to_owned),
             words,
             out_of_vocabulary,
+            kept: kept.as_array().unwrap().clone(),
         };
         assert_eq!(
             documents,
             [
-                document(Some("a"), vec![(0, 2)], 1),
-                document(Some("7"), vec![(1, 1)], 1),
-                document(None, vec![], 0)
+                document(Some("a"), vec![(0, 2)], 1, json!(["a", null])),
+                document(Some("7"), vec![(1, 1)], 1, json!([7, [1]])),
+                document(None, vec![], 0, json!([null, null]))
             ]
         );
     }

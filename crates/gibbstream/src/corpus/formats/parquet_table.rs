@@ -11,6 +11,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
+use serde_json::Value;
 
 use crate::corpus::Document;
 use crate::corpus::bytes::bad_records::BadRecords;
@@ -63,16 +64,20 @@ impl ParquetReader {
         check_compression(&place, reader.metadata())?;
         let schema = reader.metadata().file_metadata().schema().clone();
         let columns = schema.get_fields();
-        if !columns.iter().any(|column| column.name() == fields.text) {
+        let missing = |name: &&String| !columns.iter().any(|column| column.name() == name.as_str());
+        if let Some(name) = std::iter::once(&fields.text).chain(&fields.kept).find(missing) {
             let shown: Vec<String> =
                 columns.iter().take(20).map(|column| format!("`{}`", column.name())).collect();
+            let is_text = *name == fields.text;
             return Err(Error::corpus(
                 place,
-                format!("has no column `{}` (columns: {})", fields.text, shown.join(", ")),
-                "name the column that holds the text with {text-field}",
+                format!("has no column `{name}` (columns: {})", shown.join(", ")),
+                if is_text { "name the column that holds the text with {text-field}" } else { "name one of the columns" },
             ));
         }
-        let wanted = |name: &str| name == fields.text || name == fields.id || name == COUNTS;
+        let wanted = |name: &str| {
+            name == fields.text || name == fields.id || name == COUNTS || fields.kept.iter().any(|kept| kept == name)
+        };
         let wanted = columns.iter().filter(|column| wanted(column.name())).cloned().collect();
         let projection = Type::group_type_builder(schema.name()).with_fields(wanted).build();
         let rows = projection
@@ -103,10 +108,13 @@ impl RecordReader for ParquetReader {
             Some(Field::Str(id)) => Some(id.clone()),
             Some(other) => Some(other.to_string()),
         };
+        let kept = self.fields.kept.iter().map(|name| column(name).map_or(Value::Null, kept_value));
+        let kept: Vec<Value> = kept.collect();
         read_words(&row, &self.fields.text, &self.tokenizer, &mut self.names, &mut self.bag, words)
             .map_err(refused)?;
         self.bag.check(|| (self.place.clone(), format!("row {}", self.row)))?;
-        Ok(Some(self.bag.take(id)))
+        self.fields.check(&kept, || Place { line: Some(self.row), ..self.place.clone() })?;
+        Ok(Some(self.bag.take(id, kept)))
     }
 
     fn pass(&mut self) -> Result<bool> {
@@ -220,6 +228,23 @@ fn read_words(
             format!("`{text}` is neither text nor a list"),
             "name the column that holds the text with {text-field}",
         )),
+    }
+}
+
+/// A cell to keep; dates and times in the usual notation.
+fn kept_value(field: &Field) -> Value {
+    match field {
+        Field::Null => Value::Null,
+        Field::Bool(truth) => Value::from(*truth),
+        Field::Str(text) => Value::from(text.as_str()),
+        Field::ListInternal(list) => list.elements().iter().map(kept_value).collect(),
+        Field::Float(number) => Value::from(*number),
+        Field::Double(number) => Value::from(*number),
+        Field::Byte(number) => Value::from(*number),
+        Field::Short(number) => Value::from(*number),
+        Field::Int(number) => Value::from(*number),
+        Field::Long(number) => Value::from(*number),
+        other => whole(other).map_or_else(|| Value::from(other.to_string()), Value::from),
     }
 }
 

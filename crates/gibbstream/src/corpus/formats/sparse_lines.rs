@@ -94,7 +94,7 @@ impl RecordReader for PairReader {
                 Error::bad_record(self.lines.place(), kind, problem, self.format.advice())
             })?;
             self.bag.check(|| (self.lines.place(), "the document".into()))?;
-            return Ok(Some(self.bag.take(None)));
+            return Ok(Some(self.bag.take(None, Vec::new())));
         }
     }
 

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
+use serde_json::Value;
 
 use crate::corpus::Document;
 use crate::corpus::bytes::bad_records::BadRecords;
@@ -194,6 +195,7 @@ pub(crate) struct TableReader {
     records: Records,
     text: usize,
     id: Option<usize>,
+    kept: Vec<usize>,
     fields: Arc<Fields>,
     tokenizer: Arc<Tokenizer>,
     bad: Arc<BadRecords>,
@@ -212,17 +214,19 @@ impl TableReader {
         let records = Records::new(lines, delimiter)?;
         let names = &records.names;
         let column = |name: &str| names.iter().position(|column| column == name.as_bytes());
-        let Some(text) = column(&fields.text) else {
-            let shown: Vec<String> =
-                names.iter().take(20).map(|name| format!("`{}`", name.escape_ascii())).collect();
-            return Err(Error::corpus(
-                records.head,
-                format!("has no column `{}` (columns: {})", fields.text, shown.join(", ")),
-                "name the column that holds the text with {text-field}",
-            ));
+        let needed = |name: &str, advice: &str| {
+            column(name).ok_or_else(|| {
+                let shown: Vec<String> =
+                    names.iter().take(20).map(|name| format!("`{}`", name.escape_ascii())).collect();
+                let problem = format!("has no column `{name}` (columns: {})", shown.join(", "));
+                Error::corpus(records.head.clone(), problem, advice)
+            })
         };
+        let text = needed(&fields.text, "name the column that holds the text with {text-field}")?;
+        let kept = fields.kept.iter().map(|name| needed(name, "name one of the columns"));
+        let kept = kept.collect::<Result<_>>()?;
         let id = column(&fields.id);
-        Ok(Self { records, text, id, fields, tokenizer, bad, bag: Bag::default() })
+        Ok(Self { records, text, id, kept, fields, tokenizer, bad, bag: Bag::default() })
     }
 }
 
@@ -245,10 +249,13 @@ impl RecordReader for TableReader {
         };
         let (bag, text) = (&mut self.bag, field(self.text, &self.fields.text)?);
         let id = self.id.map(|column| field(column, &self.fields.id)).transpose()?.map(str::to_owned);
+        let kept = self.kept.iter().zip(&self.fields.kept).map(|(&column, name)| field(column, name));
+        let kept = kept.map(|text| text.map(Value::from)).collect::<Result<Vec<_>>>()?;
         bag.clear();
         self.tokenizer.tokenize(text, |word| bag.add(words.id(word), 1));
         bag.check(|| (place.clone(), "the document".into()))?;
-        Ok(Some(bag.take(id.filter(|id| !id.is_empty()))))
+        self.fields.check(&kept, || place.clone())?;
+        Ok(Some(bag.take(id.filter(|id| !id.is_empty()), kept)))
     }
 }
 

@@ -5,23 +5,26 @@ use std::sync::Arc;
 use crate::corpus::Document;
 use crate::corpus::bytes::bad_records::BadRecords;
 use crate::corpus::formats::bag::Bag;
+use crate::corpus::formats::json_lines::Fields;
 use crate::corpus::bytes::lines::Lines;
 use crate::corpus::stream::RecordReader;
 use crate::corpus::text::tokenizer::Tokenizer;
 use crate::corpus::text::vocabulary::WordIds;
 use crate::error::Result;
+use serde_json::Value;
 
 /// Reads plain text.
 pub(crate) struct TextReader {
     lines: Lines,
+    fields: Arc<Fields>,
     tokenizer: Arc<Tokenizer>,
     bad: Arc<BadRecords>,
     bag: Bag,
 }
 
 impl TextReader {
-    pub fn new(lines: Lines, tokenizer: Arc<Tokenizer>, bad: Arc<BadRecords>) -> Self {
-        Self { lines, tokenizer, bad, bag: Bag::default() }
+    pub fn new(lines: Lines, fields: Arc<Fields>, tokenizer: Arc<Tokenizer>, bad: Arc<BadRecords>) -> Self {
+        Self { lines, fields, tokenizer, bad, bag: Bag::default() }
     }
 }
 
@@ -35,11 +38,18 @@ impl RecordReader for TextReader {
         let Some(text) = self.lines.next_text()? else { return Ok(None) };
         bag.clear();
         self.tokenizer.tokenize(text, |word| bag.add(words.id(word), 1));
+        let kept = kept_text(&self.fields, text);
         bag.check(|| (self.lines.place(), "the document".into()))?;
-        Ok(Some(bag.take(None)))
+        self.fields.check(&kept, || self.lines.place())?;
+        Ok(Some(bag.take(None, kept)))
     }
 
     fn pass(&mut self) -> Result<bool> {
         Ok(self.lines.next_bytes()?.is_some())
     }
+}
+
+/// Plain text has one field.
+fn kept_text(fields: &Fields, text: &str) -> Vec<Value> {
+    fields.kept.iter().map(|name| if *name == fields.text { text.into() } else { Value::Null }).collect()
 }

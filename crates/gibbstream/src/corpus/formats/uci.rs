@@ -315,7 +315,7 @@ impl UciReader {
 impl DocumentReader for UciReader {
     fn next(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
         let more = self.collect(Some(words))?;
-        Ok(more.then(|| self.bag.take(Some(self.documents_read.to_string()))))
+        Ok(more.then(|| self.bag.take(Some(self.documents_read.to_string()), Vec::new())))
     }
 
     fn skip(&mut self) -> Result<bool> {

@@ -188,6 +188,8 @@ impl TrainingRun {
         if let Some(entry) = self.history.last_mut() {
             entry.documents += cut.batch.len() as u64;
             entry.tokens += cut.batch.tokens();
+            let alpha_sum = self.trainer.alpha().map(|alpha| alpha.iter().sum());
+            entry.trace.learnt(&step, alpha_sum, self.trainer.topics_used());
         }
         let (seconds, batch) = (self.cost.wall.saturating_sub(before).as_secs_f64(), &cut.batch);
         observer.notify(self, &Event::Learnt { step, batch, seconds })?;

@@ -50,6 +50,9 @@ impl TrainingRun {
         let (parameters, open) = (self.trainer.parameters()?, self.features.open());
         let evaluated = held_out.evaluate(&parameters, evaluation, open, clock, self.cost)?;
         self.notes.evaluations.push(json!(evaluated));
+        if let Some(entry) = self.history.last_mut() {
+            entry.trace.scored(&evaluated);
+        }
         observer.notify(self, &Event::Evaluated(&evaluated))?;
         Ok(Some(evaluated))
     }
