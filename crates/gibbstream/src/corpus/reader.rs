@@ -332,8 +332,10 @@ impl ResolvedInputs {
     /// The same inputs, whose documents keep other fields, which must pass a check; what is spooled is spooled for both.
     #[must_use]
     pub fn keeping(&self, kept: Vec<String>, check: KeptCheck) -> Self {
-        let Selection { inputs, tokenizer, fields, bad, skip, limit } = &*self.selection;
+        let Selection { inputs, tokenizer, fields, bad, skip, limit, max_spool, start } = &*self.selection;
         let selection = Selection {
+            max_spool: *max_spool,
+            start: *start,
             inputs: inputs.clone(),
             tokenizer: tokenizer.clone(),
             fields: Arc::new(Fields { kept, check, ..Fields::clone(fields) }),

@@ -61,7 +61,7 @@ impl Packed {
                 .map(|(words, out_of_vocabulary)| {
                     let ascending = words.windows(2).all(|pair| pair[0].0 < pair[1].0);
                     if ascending && words.iter().all(|&(_, count)| count > 0) {
-                        Ok(Document { id: None, words, out_of_vocabulary }.into())
+                        Ok(Document { words, out_of_vocabulary, ..Document::default() }.into())
                     } else {
                         Err(refused("words that are not in order"))
                     }
