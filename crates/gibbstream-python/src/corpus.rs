@@ -154,7 +154,12 @@ impl Corpus {
                         None => out_of_vocabulary += u64::from(count),
                     }
                 }
-                Document { id: document.id.clone(), words: count_words(words), out_of_vocabulary }
+                Document {
+                    id: document.id.clone(),
+                    words: count_words(words),
+                    out_of_vocabulary,
+                    ..Document::default()
+                }
             };
             Ok(Some(Self {
                 documents: self.documents.iter().map(translated).collect(),

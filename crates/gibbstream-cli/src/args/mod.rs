@@ -112,6 +112,7 @@ pub enum ProgressChoice {
 
 /// Options of all commands, checked.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct General {
     pub(crate) json: bool,
     pub(crate) quiet: bool,

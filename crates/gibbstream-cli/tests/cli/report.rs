@@ -9,9 +9,8 @@ fn dated(folder: &Folder) {
     let texts = std::fs::read_to_string(folder.path().join("reviews.txt")).unwrap();
     let lines = texts.lines().enumerate().map(|(index, text)| {
         let date = format!("2024-{:02}-{:02}", 1 + index / 28, 1 + index % 28);
-        json!({ "id": format!("r{index}"), "text": text, "date": date, "source": ["a", "b"][index % 2] })
-            .to_string()
-            + "\n"
+        let source = if index % 2 == 0 { "a" } else { "b" };
+        json!({ "id": format!("r{index}"), "text": text, "date": date, "source": source }).to_string() + "\n"
     });
     folder.write("dated.jsonl", lines.collect::<String>());
 }

@@ -32,6 +32,9 @@ pub struct RecordFields {
 /// What is wrong with a record, and what to do about it.
 type Flaw = (String, String);
 
+/// What a document has kept: its text, time and group.
+type KeptFields<'a> = (Option<&'a Value>, Option<i64>, Option<String>);
+
 impl RecordFields {
     /// The time that a value means.
     pub fn time(&self, value: &Value) -> Result<Option<i64>, Flaw> {
@@ -57,8 +60,8 @@ impl RecordFields {
         inputs.keeping(names, KeptCheck::new(move |kept| fields.split(kept).map(drop)))
     }
 
-    /// What a document has kept: its text, time and group.
-    fn split<'a>(&self, kept: &'a [Value]) -> Result<(Option<&'a Value>, Option<i64>, Option<String>), Flaw> {
+    /// What was kept, in its parts.
+    fn split<'a>(&self, kept: &'a [Value]) -> Result<KeptFields<'a>, Flaw> {
         let fields = usize::from(self.time.is_some()) + usize::from(self.group.is_some());
         let (text, rest) = kept.split_at(kept.len().saturating_sub(fields));
         let mut rest = rest.iter();

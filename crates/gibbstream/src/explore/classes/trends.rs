@@ -61,11 +61,11 @@ impl FollowedWords {
     pub fn trends(&self, topic: usize, periods: &[Option<&PeriodCounts>]) -> WordTrends {
         let Some(words) = self.words.get(topic) else { return WordTrends::default() };
         let start = self.starts[topic];
-        let count = |place: usize, period: &Option<&PeriodCounts>| {
+        let count = |place: usize, period: Option<&PeriodCounts>| {
             period.and_then(|period| period.pairs.get(start + place).copied()).unwrap_or(0)
         };
         let counts: Vec<Vec<u32>> =
-            (0..words.len()).map(|place| periods.iter().map(|period| count(place, period)).collect()).collect();
+            (0..words.len()).map(|place| periods.iter().map(|&period| count(place, period)).collect()).collect();
         let tokens: Vec<u64> = periods
             .iter()
             .map(|period| period.and_then(|period| period.topics.get(topic).copied()).unwrap_or(0))
