@@ -36,6 +36,7 @@ fn model(method: Method, updates: u64) -> Model {
             documents: 4 * updates,
             tokens: 8 * updates,
             changes: Vec::new(),
+            trace: gibbstream::learn::Trace::default(),
         }],
     }
 }

@@ -192,7 +192,8 @@ fn topics_have_the_numbers_of_the_library() {
     for (id, topic) in report.topics.iter().enumerate() {
         assert_eq!(topic.coherence, Some(coherence.topics[id].npmi));
         for lambda in [0.0, 0.3, 0.6, 1.0] {
-            let relevance = |here: f64, all: f64| lambda * libm::log(here) + (1.0 - lambda) * libm::log(here / all);
+            let relevance =
+                |here: f64, all: f64| lambda * libm::log(here) + (1.0 - lambda) * libm::log(here / all);
             let mut expected: Vec<(f64, String)> = (0..vocabulary.len())
                 .map(|word| {
                     let here = parameters.topics.row(word as u32)[id];

@@ -2,6 +2,8 @@
 //!
 //! After a change of a type: `GIBBSTREAM_WRITE_SCHEMAS=1 cargo test -p gibbstream --test schemas`.
 
+#![allow(missing_docs, clippy::unwrap_used)]
+
 use gibbstream::explore::report::{Labels, Report};
 use schemars::{Schema, schema_for};
 use std::path::Path;
