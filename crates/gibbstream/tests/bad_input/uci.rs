@@ -19,7 +19,7 @@ fn counts_without_a_vocabulary_are_not_text() {
         ),
         case(
             &[("counts.txt", b"2\n2\n2\n1 1 1.5\n2 2 1\n"), ("vocab.txt", b"cat\ndog\n")],
-            "DIR/counts.txt:4: the count is `1.5`, not a whole number; every line after the header is \
+            "DIR/counts.txt:4: the count `1.5` is not a whole number; every line after the header is \
              `document word count`, three whole numbers",
         ),
     ]);
