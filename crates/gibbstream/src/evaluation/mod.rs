@@ -258,8 +258,9 @@ impl<'a> Scorer<'a> {
         } else {
             1
         };
+        let fewest = fewest_runs(view.alpha(), self.evaluation.particles).min(most);
         while logs.len() < most && logs[0].is_finite() {
-            let doubled = (2 * logs.len()).min(most);
+            let doubled = (2 * logs.len()).max(fewest).min(most);
             logs.extend((logs.len()..doubled).map(|run| self.log_likelihood(view, held, run as u64, particles)));
             if variance_of_mean(&logs) <= TOLERATED_VARIANCE {
                 break;
@@ -293,6 +294,18 @@ const MOST_RUNS: usize = 64;
 
 /// The variance of an estimate that is good enough: the logarithm is then too low by about half of it.
 const TOLERATED_VARIANCE: f64 = 0.06;
+
+/// Runs whose particles, together, meet every topic that a document may be about: runs that have all missed it agree with
+/// each other, and their spread says nothing. A document is about one topic where the sum of alpha is far below 1; the
+/// larger it is, the less it matters where a particle began.
+fn fewest_runs(alpha: &[f64], particles: usize) -> usize {
+    /// A topic of average weight is missed with probability `exp(-8)`.
+    const PARTICLES_PER_TOPIC: f64 = 8.0;
+    let sum: f64 = alpha.iter().sum();
+    let share = |alpha: f64| if alpha > 0.0 { alpha / sum * libm::log(alpha / sum) } else { 0.0 };
+    let topics = libm::exp(-alpha.iter().map(|&alpha| share(alpha)).sum::<f64>());
+    (PARTICLES_PER_TOPIC * topics / ((1.0 + sum) * (1.0 + sum) * particles as f64)).ceil().max(1.0) as usize
+}
 
 /// With a given number of particles, one document in so many is estimated twice.
 const REPEATED: u64 = 8;
