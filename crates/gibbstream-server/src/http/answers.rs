@@ -241,6 +241,20 @@ pub async fn timeline(State(app): State<Arc<App>>) -> Answer<Response> {
     json(&TimelineAnswer { schema, model_hash: Some(view.hash().to_owned()), periods, topics })
 }
 
+/// Gives everything that the page shows of this moment, as `gibbstream report --format json` does without documents
+#[utoipa::path(get, path = "/v1/report", tag = "ask", responses(
+    (status = 200, description = "A report, `gibbstream/report/1`", body = Object),
+    (status = 409, description = "Nothing has been learnt yet", body = Problem, content_type = "application/problem+json"),
+    (status = 429, description = "Too many requests", body = Problem, content_type = "application/problem+json")))]
+pub async fn report(State(app): State<Arc<App>>) -> Answer<Response> {
+    let view = app.view()?;
+    let _turn = app.inference_turn().await?;
+    let text = tokio::task::spawn_blocking(move || view.report()).await.map_err(|_| {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the report could not be made; please report this")
+    })??;
+    Ok(json_bytes(text))
+}
+
 /// Gives the model file of this moment
 #[utoipa::path(get, path = "/v1/model.gbs", tag = "ask", responses(
     (status = 200, description = "A file for `gibbstream topics`, `infer` and all others", body = String, content_type = "application/octet-stream"),
