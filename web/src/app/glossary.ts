@@ -59,7 +59,7 @@ export const GLOSSARY = {
   stress: {
     term: "Distortion (stress)",
     what: "How badly two dimensions show the true distances between topics: 0 perfectly, above 0.2 poorly.",
-    how: "Kruskal's stress-1 of classical scaling of Jensen-Shannon distances.",
+    how: "Relative error of the distances after classical scaling of Jensen-Shannon distances.",
     care: "With many topics it is always large. Trust the distance matrix and the list of nearest topics, not gaps on the map.",
   },
   distance: {

@@ -356,7 +356,7 @@ export interface Topic {
 export interface TopicMap {
   /** Share of the variance that the two coordinates keep. */
   explained: number;
-  /** How much the map distorts distances (Kruskal's stress-1): 0 nothing, 0.2 much. */
+  /** How much the map distorts distances: their relative error, from 0 (nothing) to 1. */
   stress: number;
   /** First coordinate. */
   x: number[];

@@ -120,16 +120,16 @@ fn orthonormalise(vectors: &mut [Vec<f64>]) {
     }
 }
 
-/// Kruskal's stress-1: the root of the squared errors of distances over their squares on the map.
+/// The stress: the root of the squared errors of distances on the map over the squares of the true ones. Points on the map are
+/// never further apart than the topics, so it is at most 1.
 fn stress(distances: &TopicDistances, x: &[f64], y: &[f64]) -> f64 {
     let (mut errors, mut squares) = (0.0, 0.0);
     for i in 0..distances.topics() {
         for (j, &distance) in distances.row(i).iter().enumerate() {
             let (dx, dy) = (x[i] - x[j], y[i] - y[j]);
-            let square = dx * dx + dy * dy;
-            let error = square.sqrt() - distance;
+            let error = (dx * dx + dy * dy).sqrt() - distance;
             errors += error * error;
-            squares += square;
+            squares += distance * distance;
         }
     }
     if squares > 0.0 { (errors / squares).sqrt() } else { 0.0 }
@@ -181,7 +181,7 @@ mod tests {
         assert!(all.eigenvalues.iter().all(|&value| value > -1e-9));
         let explained = (all.eigenvalues[order[0]] + all.eigenvalues[order[1]]) / all.eigenvalues.sum();
         assert!((map.explained - explained).abs() < 1e-9);
-        assert!(map.stress > 0.05, "forty random topics do not lie in a plane: {}", map.stress);
+        assert!(map.stress > 0.05 && map.stress < 1.0, "forty random topics do not lie in a plane: {}", map.stress);
     }
 
     #[test]

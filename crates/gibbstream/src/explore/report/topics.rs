@@ -59,7 +59,7 @@ pub struct TopicMap {
     pub x: Vec<f64>,
     /// Second coordinate.
     pub y: Vec<f64>,
-    /// How much the map distorts distances (Kruskal's stress-1): 0 nothing, 0.2 much.
+    /// How much the map distorts distances: their relative error, from 0 (nothing) to 1.
     pub stress: f64,
     /// Share of the variance that the two coordinates keep.
     pub explained: f64,
