@@ -195,14 +195,6 @@ def test_history_is_complete_and_bounded():
     assert {record["update"] % 4 for record in history} == {0}
 
 
-@pytest.fixture
-def interrupts():
-    """Ctrl-C as an interactive Python has it: whoever started the tests may ignore it, as nohup and cron do."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("interrupts")
 def test_interrupted_fit_keeps_what_was_learnt(counts):
     """A signal ends a call that would take very long."""

@@ -1,6 +1,6 @@
 //! Checkpoints: what is kept, what is refused, and that a resumed run ends with the same bits.
 
-use crate::support::{Folder, run, run_with};
+use crate::support::{Folder, run, run_with, signalled};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -209,7 +209,7 @@ fn the_log_goes_on_where_the_checkpoint_is() {
 fn waiting(folder: &Folder, flags: &str) -> Child {
     folder.write("vocab.txt", "plot\nactor\nnovel\npage\nsong\n");
     let line = "train - --format text --vocab vocab.txt --topics 3 --batch 10 --sweeps 5 --log log.jsonl --checkpoint ck";
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gibbstream"))
+    let mut child = signalled()
         .current_dir(folder.path())
         .args(line.split(' ').chain(flags.split_whitespace()))
         .stdin(Stdio::piped())

@@ -56,7 +56,7 @@ fn a_page_with_documents_time_and_groups() {
         (&facts["documents"], &facts["groups"], &facts["topics"]),
         (&json!(120), &json!(2), &json!(3))
     );
-    assert_eq!((&facts["period"], &facts["periods"]), (&json!("day"), &json!(116)));
+    assert_eq!((&facts["period"], &facts["periods"]), (&json!("week"), &json!(19)));
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
     assert_eq!(facts["bytes"], json!(page.len()));
     assert!(page.contains("Content-Security-Policy"));

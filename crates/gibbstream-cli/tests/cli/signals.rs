@@ -1,6 +1,6 @@
 //! Ctrl-C and SIGTERM: finish the minibatch, write the model so far, and say so.
 
-use crate::support::{Folder, run};
+use crate::support::{Folder, run, signalled};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// A training run that waits for more documents than it will ever get.
 fn waiting(folder: &Folder, documents: usize, flags: &[&str]) -> Child {
     folder.write("vocab.txt", "plot\nactor\nnovel\npage\n");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gibbstream"))
+    let mut child = signalled()
         .current_dir(folder.path())
         .args(["train", "-", "--format", "text", "--vocab", "vocab.txt", "--topics", "2", "--batch", "2"])
         .args(["--log", "log.jsonl"])
