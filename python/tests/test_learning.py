@@ -2,7 +2,6 @@
 
 import _thread
 import io
-import signal
 import sys
 import threading
 
