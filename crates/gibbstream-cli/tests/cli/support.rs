@@ -178,6 +178,6 @@ fn texts(count: usize) -> Vec<String> {
 /// The program with signals as a terminal has them: whoever started the tests may ignore some, as `nohup` does.
 pub fn signalled() -> std::process::Command {
     let mut command = std::process::Command::new("env");
-    command.args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_gibbstream")]);
+    command.args(["--default-signal=HUP,INT,TERM", crate::PROGRAM]);
     command
 }
