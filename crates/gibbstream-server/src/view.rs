@@ -10,6 +10,7 @@ use gibbstream::learn::{Observation, Snapshot, TopicParameters};
 use gibbstream::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::OnceLock;
 use utoipa::ToSchema;
 
@@ -177,7 +178,10 @@ impl View {
         }
         let options = ExploreOptions { title: "Live topics".into(), ..ExploreOptions::default() };
         let report = explore::report(&self.snapshot, &options, None)?;
-        Ok(self.report.get_or_init(|| json!(report).to_string().into()).clone())
+        let mut text = Vec::new();
+        explore::page::write_json(&report, &mut text)
+            .map_err(|source| Error::io(Path::new("the report"), "write", source))?;
+        Ok(self.report.get_or_init(|| text.into()).clone())
     }
 
     pub fn parameters(&self) -> Result<&TopicParameters> {
