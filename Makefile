@@ -70,7 +70,7 @@ web: ## the page: types, style, tests, the same bytes as committed, and tests in
 	  test -x /usr/bin/chromium || { apt-get update -qq && apt-get install --yes -qq chromium; } >/dev/null 2>&1 || \
 	    echo "SKIPPED: no Chromium and it cannot be installed, so the page is NOT tested in a browser" >&2; \
 	  $(CARGO) build $(PROFILE) --package gibbstream-cli; \
-	  cd web; npm ci --silent --no-audit --no-fund; \
+	  cd web; npm ci --loglevel=error --no-audit --no-fund; \
 	  npm run --silent types:check; npm run --silent check; npm run --silent lint; \
 	  cp dist/page.html dist/committed.html; npm run --silent build; \
 	  cmp dist/committed.html dist/page.html || \
