@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: help setup test check format lint unit examples python clusters clusters-all python-peers web slow fuzz service-schema bench bench-service bench-peers bench-python check-all package docs clean
+.PHONY: deny sanitize miri help setup test check format lint unit examples python clusters clusters-all python-peers web slow fuzz service-schema bench bench-service bench-peers bench-python check-all package docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -70,7 +70,7 @@ web: ## the page: types, style, tests, the same bytes as committed, and tests in
 	  test -x /usr/bin/chromium || { apt-get update -qq && apt-get install --yes -qq chromium; } >/dev/null 2>&1 || \
 	    echo "SKIPPED: no Chromium and it cannot be installed, so the page is NOT tested in a browser" >&2; \
 	  $(CARGO) build $(PROFILE) --package gibbstream-cli; \
-	  cd web; npm ci --silent --no-audit --no-fund; \
+	  cd web; npm ci --loglevel=error --no-audit --no-fund; \
 	  npm run --silent types:check; npm run --silent check; npm run --silent lint; \
 	  cp dist/page.html dist/committed.html; npm run --silent build; \
 	  cmp dist/committed.html dist/page.html || \
@@ -107,13 +107,14 @@ bench-python: python-peers ## the estimator beside those of scikit-learn and gen
 slow: ## long statistical tests and memory over a million documents
 	$(CARGO) test --release --workspace --locked -- --ignored --nocapture
 
-FUZZ_TARGETS = text jsonl csv parquet uci svmlight mm ldac auto model service_log service_body
+FUZZ_TARGETS = text jsonl csv parquet uci svmlight mm ldac auto model service_log service_body rows npy parquet_rows view statistics
 FUZZ_RUNS ?= 1000000
 
-fuzz: ## a million inputs for every reader and the model loader (installs cargo-fuzz first)
+fuzz: ## a million inputs for everything that reads bytes, with the address sanitizer (installs cargo-fuzz first)
 	command -v cargo-fuzz >/dev/null || $(CARGO) install --locked cargo-fuzz
+	cd fuzz && $(CARGO) run --quiet --release --bin seeds
 	cd fuzz && for target in $(FUZZ_TARGETS); do \
-	  mkdir -p corpus/$$target && \
+	  mkdir -p corpus/$$target && test -n "$$(ls seeds/$$target)" && \
 	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run $$target corpus/$$target seeds/$$target -- \
 	    -runs=$(FUZZ_RUNS) -max_len=4096 -rss_limit_mb=1024 -timeout=10 || exit 1; \
 	done
@@ -136,9 +137,30 @@ bench-peers: ## the same work by other programs (bench/peers/README.md); takes a
 	python3 bench/peers/run.py --corpus imdb --documents 20000 --topics 128 --held-out 500
 	python3 bench/peers/render.py
 
-check-all: ## licences and advisories of all dependencies (compiles cargo-deny first)
+# What a release is checked with beside `make test` and `make slow`: CONTRIBUTING.md tells how long it takes.
+check-all: deny sanitize miri ## licences, advisories, thread sanitizer, Miri, and a thousand inputs for every fuzz target
+	$(MAKE) fuzz FUZZ_RUNS=1000
+
+deny: ## licences, sources and advisories of all dependencies (compiles cargo-deny first)
 	command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
-	$(CARGO) deny check
+	$(CARGO) deny check licenses bans sources
+	$(CARGO) deny check advisories || { \
+	  echo "SKIPPED: advisories: their database cannot be fetched here; run this again with a network" >&2; \
+	  test ! -d $${CARGO_HOME:-$$HOME/.cargo}/advisory-dbs; }
+
+# The standard library is built with the sanitizer too, or every lock in it would be taken for a race.
+SANITIZED = RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer" CARGO_TARGET_DIR=target/tsan
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+
+sanitize: ## the thread sanitizer over a training run with readers of its snapshots
+	rustup component list --installed | grep -q rust-src || rustup component add rust-src || { \
+	  echo "SKIPPED: thread sanitizer: rust-src cannot be installed here" >&2; exit 0; } && \
+	$(SANITIZED) $(CARGO) test -Zbuild-std --target $(HOST) --package gibbstream --test training_run
+
+miri: ## Miri over the plain path of the kernels
+	if $(CARGO) miri --version >/dev/null 2>&1 || rustup component add miri; then \
+	  MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) miri test --package gibbstream --lib -- lanes:: math:: ; \
+	else echo "SKIPPED: Miri: the toolchain has no such component here" >&2; fi
 
 TOOLS = target/tools
 

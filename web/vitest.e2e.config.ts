@@ -6,7 +6,7 @@ export default defineConfig({
     include: ["tests/e2e/**/*.test.mjs"],
     environment: "node",
     fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 180_000,
+    testTimeout: 180_000,
+    hookTimeout: 600_000,
   },
 });

@@ -3,7 +3,8 @@
     python bench/clusters/overhead.py --engine ray --topics 128
 
 Every update is timed in parts: making the parameters, the round (sending them, the E-step, getting statistics back),
-merging and absorbing. The E-step itself is timed in this process on the same blocks, one after the other, and the longest
+merging and absorbing. With `--engine none` everything is computed here and processor time is taken, which other work on
+the machine does not change. The E-step itself is timed in this process on the same blocks, one after the other, and the longest
 of them is what the round would take on an engine that costs nothing. An empty round does nothing at all.
 """
 
@@ -16,6 +17,7 @@ import time
 
 from corpora import synthetic
 
+import gibbstream
 from gibbstream import LDA
 from gibbstream._core import Driver, Worker
 from gibbstream.sources import packed_rows
@@ -62,22 +64,34 @@ def spark_engine(workers):
     return gibbstream.spark.Runner(workers), empty, session.stop
 
 
+def no_engine(workers):
+    del workers
+    return gibbstream.LocalRunner(), lambda: None, lambda: None
+
+
+clock = time.perf_counter
+
+
 def timed(work):
-    start = time.perf_counter()
+    start = clock()
     result = work()
-    return result, 1000 * (time.perf_counter() - start)
+    return result, 1000 * (clock() - start)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--engine", choices=["ray", "spark"], required=True)
+    parser.add_argument("--engine", choices=["ray", "spark", "none"], required=True)
     parser.add_argument("--topics", type=int, default=128)
     parser.add_argument("--vocabulary", type=int, default=50_000)
     parser.add_argument("--batch", type=int, default=2000)
     parser.add_argument("--updates", type=int, default=20)
     parser.add_argument("--workers", type=int, default=2)
     arguments = parser.parse_args()
-    runner, empty, stop = {"ray": ray_engine, "spark": spark_engine}[arguments.engine](arguments.workers)
+    if arguments.engine == "none":
+        global clock
+        clock = time.process_time
+    engines = {"ray": ray_engine, "spark": spark_engine, "none": no_engine}
+    runner, empty, stop = engines[arguments.engine](arguments.workers)
     try:
         print(json.dumps(measured(arguments, runner, empty)), flush=True)
     finally:
@@ -100,13 +114,11 @@ def measured(arguments, runner, empty):
         view, view_ms = timed(lambda minibatch=minibatch: driver.view(minibatch))
         blocks = minibatch.blocks(arguments.workers)
         steps = [timed(lambda block=block, view=view: here.answer(view, block))[1] for block in blocks]
-        work, _ = None, 0
         answers, round_ms = timed(lambda view=view, blocks=blocks: list(runner.answers(runner.submit(task, view, blocks))))
         gathering = driver.gather()
         _, merge_ms = timed(lambda answers=answers, gathering=gathering: [gathering.add(part) for _, part in answers])
         _, absorb_ms = timed(lambda minibatch=minibatch, gathering=gathering: driver.absorb(minibatch, gathering))
         _, empty_ms = timed(empty)
-        del work
         if number >= 3:  # the first ones start processes
             sent, received = len(view) + sum(map(len, blocks)), sum(len(part) for _, part in answers)
             own = view_ms + max(steps) + merge_ms + absorb_ms

@@ -218,7 +218,8 @@ class Client:
 
 def _refusal(error: HTTPError) -> ServiceError:
     try:
-        detail = json.loads(error.read())["detail"]
+        with error:
+            detail = json.loads(error.read())["detail"]
     except (ValueError, KeyError, TypeError, OSError):
         detail = error.reason
     return ServiceError(str(detail), error.code)

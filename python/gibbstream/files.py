@@ -19,18 +19,20 @@ if TYPE_CHECKING:
 class FiledLearner(Learner):
     """The part of an estimator that writes and reads models."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the model to a ``.gbs`` file, which the program reads too.
 
-        The file is replaced whole or not at all.
+        The file is replaced whole or not at all. A file that holds something else than a model is not overwritten.
 
         Parameters
         ----------
         path : path
             Where to write it.
+        force : bool
+            Overwrite whatever is there.
         """
         check_is_fitted(self)
-        self._model.save(path)
+        self._model.save(path, force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **parameters: Any) -> Self:

@@ -1,6 +1,7 @@
 """Small corpora with known topics, and the program to compare with."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,14 @@ def drawn(documents, *, topics=4, words_per_topic=12, length=40, seed=0):
         words = topic * words_per_topic + random.integers(words_per_topic, size=len(other))
         rows.append(np.bincount(words, minlength=vocabulary))
     return sparse.csr_matrix(np.stack(rows))
+
+
+@pytest.fixture
+def interrupts():
+    """Ctrl-C as an interactive Python has it: whoever started the tests may ignore it, as nohup and cron do."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -92,6 +92,7 @@ def test_events(service):
     for name, facts in told:
         if name == "snapshot" and facts["documents"] == 20:
             break
+    told.close()
 
 
 def test_errors_are_those_of_the_service(service):
@@ -166,6 +167,7 @@ def test_an_answer_that_got_lost_is_asked_for_again_under_the_same_name():
     assert len(keys) == 3
     assert len(set(keys)) == 1
     server.shutdown()
+    server.server_close()
 
 
 def test_the_recipe_for_any_stream(service, tmp_path):

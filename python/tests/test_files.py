@@ -78,6 +78,30 @@ def test_files_that_are_not_models_are_refused_by_name(counts, tmp_path):
         lda.save(tmp_path / "no" / "such" / "folder.gbs")
 
 
+def test_a_pickle_that_was_altered_by_hand_is_refused(counts):
+    """What is pickled of a model are the bytes of its file, with their checksum."""
+    lda = LDA(2, batch=50, random_state=0).fit(counts)
+    whole = pickle.dumps(lda)
+    inside, _ = lda.__getstate__()["_model"]
+    at = whole.index(inside)
+    for place in (8, len(inside) // 2, len(inside) - 1):
+        altered = bytearray(whole)
+        altered[at + place] ^= 1
+        with pytest.raises(ValueError, match="not a usable model file"):
+            pickle.loads(bytes(altered))
+
+
+def test_files_of_others_are_not_overwritten(counts, tmp_path):
+    lda = LDA(2, batch=50, random_state=0).fit(counts)
+    (tmp_path / "notes.txt").write_text("do not lose me")
+    with pytest.raises(ValueError, match=r"notes\.txt: holds something else than a model"):
+        lda.save(tmp_path / "notes.txt")
+    assert (tmp_path / "notes.txt").read_text() == "do not lose me"
+    lda.save(tmp_path / "notes.txt", force=True)
+    lda.save(tmp_path / "notes.txt")
+    assert LDA.load(tmp_path / "notes.txt").model_hash_ == lda.model_hash_
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_a_fork_of_the_process_can_use_and_teach_the_model(counts, held_out):

@@ -194,6 +194,7 @@ def test_history_is_complete_and_bounded():
     assert {record["update"] % 4 for record in history} == {0}
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_interrupted_fit_keeps_what_was_learnt(counts):
     """A signal ends a call that would take very long."""
 
@@ -208,6 +209,7 @@ def test_interrupted_fit_keeps_what_was_learnt(counts):
     assert lda.transform(counts[:1]).shape == (1, 3)
 
 
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals between threads")
 @pytest.mark.parametrize("call", ["fit", "transform", "log_likelihood"])
 def test_interrupts_reach_calls_that_have_released_the_interpreter(call, counts):

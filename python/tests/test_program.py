@@ -99,7 +99,8 @@ def test_an_open_number_of_topics_goes_from_one_to_the_other_and_back(run, uci, 
     lines = run("infer", "program.gbs", "test", "--digits", 17).splitlines()
     inferred = np.array([json.loads(line)["theta"] for line in lines])[:, :-1]
     np.testing.assert_allclose(hdp.transform(held_out), inferred / inferred.sum(axis=1, keepdims=True), rtol=1e-12)
-    expected = json.loads(run("evaluate", "program.gbs", "test", "--json", "--elbo", "--completion"))
+    flags = ["--json", "--particles", "20", "--elbo", "--completion"]
+    expected = json.loads(run("evaluate", "program.gbs", "test", *flags))
     expected.pop("schema")
     found = evaluate(hdp, held_out, elbo=True, completion=True)
     assert found == {name: expected[name] for name in found}
@@ -132,13 +133,15 @@ def test_the_same_mixtures_scores_and_words(run, uci, counts, held_out):
     lda.set_vocabulary([f"w{word:02}" for word in range(counts.shape[1])]).save(uci / "model.gbs")
     lines = run("infer", "model.gbs", "test", "--digits", 17).splitlines()
     np.testing.assert_array_equal(lda.transform(held_out), [json.loads(line)["theta"] for line in lines])
-    expected = json.loads(run("evaluate", "model.gbs", "test", "--json", "--elbo", "--completion"))
+    scores = ["--json", "--particles", "20", "--elbo", "--completion"]
+    expected = json.loads(run("evaluate", "model.gbs", "test", *scores))
     expected.pop("schema")
     assert evaluate(lda, held_out, elbo=True, completion=True) == expected
     assert lda.score(held_out) == expected["log_likelihood_per_token"]
     assert lda.perplexity(held_out) == pytest.approx(expected["perplexity"], rel=1e-12)
     assert -lda.log_likelihood(held_out).mean() == pytest.approx(expected["log_perplexity_per_document"], rel=1e-12)
-    left_to_right = json.loads(run("evaluate", "model.gbs", "test", "--json", "--estimator", "left-to-right"))
+    flags = ["--json", "--particles", "20"]
+    left_to_right = json.loads(run("evaluate", "model.gbs", "test", *flags, "--estimator", "left-to-right"))
     found = lda.log_likelihood(held_out, estimator="left-to-right")
     assert -found.mean() == pytest.approx(left_to_right["log_perplexity_per_document"], rel=1e-12)
     topics = json.loads(run("topics", "model.gbs", "--words", 5, "--lambda", 0.5, "--json"))["topics"]

@@ -217,6 +217,7 @@ def test_a_driver_that_was_killed_goes_on_with_the_same_bits(staleness, counts, 
     assert len(resumed.history_) < 15, "it did not begin anew"
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_ctrl_c_keeps_what_was_learnt_and_writes_a_checkpoint(counts, tmp_path):
     def press(_, record):
         if record["update"] == 7:

@@ -12,11 +12,11 @@ if (!page) throw new Error("usage: node scripts/screenshots.mjs PAGE.html [FOLDE
 const wide = { width: 1360, height: 860 };
 const phone = { width: 390, height: 844 };
 const SHOTS = [
-  { name: "page-light", view: "topics?topics=3", viewport: wide },
-  { name: "page-dark", view: "documents?topics=3,5,8&document=0", viewport: wide, colorScheme: "dark" },
-  { name: "page-phone", view: "topic?topics=3", viewport: phone, deviceScaleFactor: 2 },
-  { name: "page-map", view: "map?topics=3,5,8", viewport: wide },
-  { name: "page-time", view: "time?topics=3,5,8", viewport: wide },
+  { name: "page-light", view: "topics?topics=5", viewport: wide },
+  { name: "page-dark", view: "documents?topics=5,9,2", viewport: wide, colorScheme: "dark" },
+  { name: "page-phone", view: "topic?topics=5", viewport: phone, deviceScaleFactor: 2 },
+  { name: "page-map", view: "map?topics=5,9,10", viewport: wide },
+  { name: "page-time", view: "time?topics=5,9,10", viewport: wide },
 ];
 
 mkdirSync(folder, { recursive: true });

@@ -289,7 +289,6 @@ export function syntheticReport({ topics = 10, vocabulary = 1200, documents = 40
         step: moments.map((i) => round((i + 2) ** -0.6)),
         alpha_sum: moments.map((i) => round(1.05 + 2 * Math.exp(-i / 10))),
         topics_used: [],
-        documents_per_second: moments.map((i) => round(5000 + 300 * Math.sin(i), 1)),
       },
     },
     comparison: {

@@ -1,6 +1,7 @@
-//! Ctrl-C and SIGTERM: end at once, or after the current piece of work for commands that have something to save.
+//! Ctrl-C, SIGTERM and SIGHUP: end at once, or after the current piece of work for commands that have something to save.
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use gibbstream::learn::Stop;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,14 +13,19 @@ pub enum Signal {
     Interrupt,
     /// SIGTERM.
     Terminate,
+    /// The terminal is gone.
+    HangUp,
 }
 
 impl Signal {
+    const ALL: [Self; 3] = [Self::Interrupt, Self::Terminate, Self::HangUp];
+
     /// 128 and the number of the signal, as shells do it.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Interrupt => 130,
             Self::Terminate => 143,
+            Self::HangUp => 129,
         }
     }
 
@@ -27,6 +33,7 @@ impl Signal {
         match self {
             Self::Interrupt => SIGINT,
             Self::Terminate => SIGTERM,
+            Self::HangUp => SIGHUP,
         }
     }
 }
@@ -36,6 +43,7 @@ impl std::fmt::Display for Signal {
         f.write_str(match self {
             Self::Interrupt => "Ctrl-C",
             Self::Terminate => "SIGTERM",
+            Self::HangUp => "SIGHUP",
         })
     }
 }
@@ -46,13 +54,23 @@ pub struct Interrupt {
     received: Arc<AtomicUsize>,
     /// Whether the next signal ends the program where it stands.
     at_once: Arc<AtomicBool>,
+    /// For work that cannot be asked to end between its steps.
+    stop: Stop,
 }
 
 impl Interrupt {
     /// From now on signals end the program with the promised exit codes.
     pub fn install() -> anyhow::Result<Self> {
-        let interrupt = Self { received: Arc::default(), at_once: Arc::new(AtomicBool::new(true)) };
-        for signal in [Signal::Interrupt, Signal::Terminate] {
+        let interrupt = Self {
+            received: Arc::default(),
+            at_once: Arc::new(AtomicBool::new(true)),
+            stop: Stop::default(),
+        };
+        for signal in Signal::ALL {
+            // Whoever started the program may have asked for it to outlive the terminal (nohup).
+            if signal == Signal::HangUp && is_ignored() {
+                continue;
+            }
             // In this order: the first signal that is not deadly makes the next one so.
             let number = signal.number();
             flag::register_conditional_shutdown(
@@ -62,6 +80,7 @@ impl Interrupt {
             )?;
             flag::register(number, interrupt.at_once.clone())?;
             flag::register_usize(number, interrupt.received.clone(), number as usize)?;
+            flag::register(number, interrupt.stop.requested())?;
         }
         Ok(interrupt)
     }
@@ -71,9 +90,22 @@ impl Interrupt {
         self.at_once.store(false, Ordering::SeqCst);
     }
 
+    /// For a run that is in the middle of a long minibatch when a signal comes.
+    pub fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
     /// The signal that came, if any.
     pub fn received(&self) -> Option<Signal> {
         let number = self.received.load(Ordering::SeqCst) as i32;
-        [Signal::Interrupt, Signal::Terminate].into_iter().find(|signal| signal.number() == number)
+        Signal::ALL.into_iter().find(|signal| signal.number() == number)
     }
+}
+
+/// Whether SIGHUP was ignored when the program was started; only Linux tells.
+fn is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
 }

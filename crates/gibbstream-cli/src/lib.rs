@@ -2,7 +2,7 @@
 //! other programs are made from ([`parse`], [`run_program`]).
 //!
 //! Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 a requested check
-//! failed, 2 wrong usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.
+//! failed, 2 wrong usage or bad input, 129 after SIGHUP, 130 after Ctrl-C, 143 after SIGTERM.
 
 mod args;
 
@@ -102,7 +102,14 @@ fn start<P>(
 ) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
     let general = general.check()?;
-    work(args, &general, &Output::new(&general), &interrupt)
+    let output = Output::new(&general);
+    if general.threads_left_out > 0 {
+        let (threads, asked) = (general.threads, general.threads + general.threads_left_out);
+        output.note(format_args!(
+            "{asked} threads were asked for and there are {threads} cores: {threads} are used"
+        ));
+    }
+    work(args, &general, &output, &interrupt)
 }
 
 fn run(cli: &Cli, general: &General, output: &Output, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
@@ -115,11 +122,12 @@ fn run(cli: &Cli, general: &General, output: &Output, interrupt: &Interrupt) -> 
         Command::Infer(args) => command::infer::run(args, general, output, interrupt),
         Command::Compare(args) => command::compare::run(args, general, output),
         Command::Export(args) => command::export::run(args, general, output, interrupt),
+        Command::Report(args) => command::report::run(args, general, output, interrupt),
         Command::Inspect(args) => command::inspect::run(args, output),
         Command::Synth(args) => command::synth::run(args, general, output),
         Command::Bench(args) => command::bench::run(args, general, output, interrupt),
         Command::Methods => command::methods::run(output),
         Command::Completions(args) => command::completions::run(args, output),
-        Command::Man(args) => command::man::run(args, output),
+        Command::Man(args) => command::man::run(args, general, output),
     }
 }

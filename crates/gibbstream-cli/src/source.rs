@@ -1,9 +1,11 @@
 //! What commands read: documents for topic models, rows of numbers for all others.
 
+use crate::interrupt::Interrupt;
 use gibbstream::corpus::{Corpus, NumericRows, ResolvedInputs, Vocabulary};
 use gibbstream::file::{Features, Model};
-use gibbstream::learn::{Observation, ObservationStream, SharedVocabulary, observations};
+use gibbstream::learn::{Observation, ObservationStream, ReadAhead, SharedVocabulary, observations};
 use gibbstream::{Error, Result};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Inputs, and how they are read.
 #[derive(Clone)]
@@ -70,6 +72,32 @@ impl Source {
             Reading::Documents(_) => self.inputs.expected_documents(),
             Reading::Rows(_) => None,
         }
+    }
+}
+
+/// Observations that are worked on together; no result depends on it.
+const TOGETHER: usize = 256;
+
+/// Threads to compute on.
+pub fn thread_pool(threads: usize) -> Result<ThreadPool> {
+    ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+        Error::setting("--threads", format!("cannot start {threads} threads: {error}"), "ask for fewer")
+    })
+}
+
+/// Hands over all observations, as many at a time as are there, until a signal comes.
+pub fn each_batch(
+    source: &Source,
+    interrupt: &Interrupt,
+    mut each: impl FnMut(Vec<Observation>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut ahead = ReadAhead::start(source.read(), 2 * TOGETHER)?;
+    loop {
+        let some = ahead.next_some(TOGETHER, &|| interrupt.received().is_some())?;
+        if some.is_empty() {
+            return Ok(());
+        }
+        each(some)?;
     }
 }
 

@@ -5,12 +5,9 @@ use crate::model::Model;
 use crate::rows::Source;
 use crate::signals::Signals;
 use gibbstream::Error;
-use gibbstream::corpus::Vocabulary;
-use gibbstream::evaluation::alignment::{self, Distance, ScoreDifference, TopicRows};
+use gibbstream::evaluation::alignment::{Distance, ScoreDifference, align_models};
 use gibbstream::evaluation::coherence::{Coherence, CoherenceCounter, UmassSmoothing};
-use gibbstream::learn::TopicParameters;
 use pyo3::prelude::*;
-use rustc_hash::FxHashMap;
 use serde_json::json;
 
 /// Coherence of topics given by their best words, in documents without order; as JSON.
@@ -69,16 +66,8 @@ pub fn align(
     let (a, words_a) = a.get().parameters_and_words(py)?;
     let (b, words_b) = b.get().parameters_and_words(py)?;
     released(py, || {
-        let mut places: FxHashMap<&str, usize> = FxHashMap::default();
-        for word in words_a.words().chain(words_b.words()) {
-            let next = places.len();
-            places.entry(word).or_insert(next);
-        }
         let (a, b) = (a.topics().or_exception()?, b.topics().or_exception()?);
-        let rows = |of: &TopicParameters, words: &Vocabulary| {
-            TopicRows::new(&of.topics, places.len(), |word| places[words.word(word)]).keep_first(of.met())
-        };
-        let pairs = alignment::align(&rows(a, &words_a), &rows(b, &words_b), distance);
+        let pairs = align_models((a, &words_a), (b, &words_b), distance);
         Ok(pairs.into_iter().map(|pair| (pair.a, pair.b, pair.distance)).collect())
     })
 }

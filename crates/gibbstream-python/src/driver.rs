@@ -144,6 +144,7 @@ impl Driver {
                 new_words: None,
                 unknown_tokens,
                 position: queue.position,
+                places: Vec::new(),
             })))
         })
     }

@@ -35,6 +35,7 @@ impl Scoring {
             particles: self.particles,
             seed: Seed(self.seed),
             threads: self.threads,
+            adaptive: false,
         };
         evaluation.validate()?;
         Ok(evaluation)

@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::written::Texts;
 use gibbstream::Error;
 use gibbstream::corpus::{Tokenizer, Vocabulary};
-use gibbstream::file::Features;
+use gibbstream::file::{Destination, Features, Kind};
 use gibbstream::learn::{Array, Parameters, TrainingRun, Values};
 use gibbstream::model::topics::hdp::sticks::Sticks;
 use gibbstream::model::topics::hdp::topics_used;
@@ -133,8 +133,9 @@ impl Model {
         })
     }
 
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.with(py, |state| state.lend(|model| model.save(&path)).or_exception())
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        let place = Destination::new(path, Kind::MODEL, force);
+        self.with(py, |state| state.lend(|model| model.save_to(&place)).or_exception())
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

@@ -230,7 +230,8 @@ impl Run<'_> {
         trainer: &Trainer,
         held_out: &[Document],
     ) -> gibbstream::Result<Score> {
-        let evaluation = Evaluation { estimator, particles, seed: Seed(self.task.cell.seed), threads: 1 };
+        let evaluation =
+            Evaluation { estimator, particles, seed: Seed(self.task.cell.seed), ..Evaluation::default() };
         let unigram = Unigram::from_counts(trainer.word_counts().to_vec());
         Scorer::new(evaluation, topics, &unigram)?.score(held_out.iter().cloned().map(Ok))
     }

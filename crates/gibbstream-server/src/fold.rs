@@ -72,23 +72,19 @@ impl Fold {
         let Learning { settings, features, inputs, base, changes, threads, folder, found, .. } = learning;
         let tokenizer = Some(inputs.tokenizer.clone());
         let action = if base.is_some() { "continue" } else { "serve" };
-        let (run, state) = match found {
-            Some(Checkpoint { model, run: state }) => {
-                let features = model.features.clone();
-                let settings = gibbstream::learn::Settings { features: features.len(), ..settings };
-                let run =
-                    TrainingRun::resume(model, settings, threads)?.with_features(features).at(&state)?;
-                (run, Some(state))
-            }
-            None => {
-                let mut run = match base {
-                    Some(model) => TrainingRun::resume(model, settings, threads)?.with_features(features),
-                    None => TrainingRun::new(settings, features, tokenizer, threads)?,
-                };
-                let entry = HistoryEntry::new(action, vec![log.folder().display().to_string()]);
-                run.begin(Some(HistoryEntry { changes, ..entry }));
-                (run, None)
-            }
+        let (run, state) = if let Some(Checkpoint { model, run: state }) = found {
+            let features = model.features.clone();
+            let settings = gibbstream::learn::Settings { features: features.len(), ..settings };
+            let run = TrainingRun::resume(model, settings, threads)?.with_features(features).at(&state)?;
+            (run, Some(state))
+        } else {
+            let mut run = match base {
+                Some(model) => TrainingRun::resume(model, settings, threads)?.with_features(features),
+                None => TrainingRun::new(settings, features, tokenizer, threads)?,
+            };
+            let entry = HistoryEntry::new(action, vec![log.folder().display().to_string()]);
+            run.begin(Some(HistoryEntry { changes, ..entry }));
+            (run, None)
         };
         let mut run =
             run.with_checkpoints(Some(Checkpoints::new(folder, learning.checkpoint_every)), learning.request);

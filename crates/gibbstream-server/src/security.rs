@@ -1,6 +1,6 @@
 //! Who may do what: tokens, and requests that a browser was tricked into.
 
-use axum::http::{HeaderMap, Method, Uri, header};
+use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
 use gibbstream::{Error, Result};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -154,18 +154,14 @@ impl Sites {
         if !self.is_ours(&host) {
             return Err(Foreign::Host);
         }
-        match one(header::ORIGIN).map_err(|_| Foreign::Origin)? {
-            Some(origin) => {
-                let same = origin.split_once("://").is_some_and(|(_, rest)| rest == host);
-                if same || self.allows(&origin) { Ok(()) } else { Err(Foreign::Origin) }
-            }
-            None => {
-                let site = one("sec-fetch-site".parse().unwrap_or(header::ORIGIN)).unwrap_or_default();
-                let is_foreign = matches!(site.as_deref(), Some("cross-site" | "same-site"));
-                let changes = *method != Method::GET && *method != Method::HEAD;
-                if is_foreign && changes { Err(Foreign::Origin) } else { Ok(()) }
-            }
+        if let Some(origin) = one(header::ORIGIN).map_err(|_| Foreign::Origin)? {
+            let same = origin.split_once("://").is_some_and(|(_, rest)| rest == host);
+            return if same || self.allows(&origin) { Ok(()) } else { Err(Foreign::Origin) };
         }
+        let site = one(HeaderName::from_static("sec-fetch-site")).unwrap_or_default();
+        let is_foreign = matches!(site.as_deref(), Some("cross-site" | "same-site"));
+        let changes = *method != Method::GET && *method != Method::HEAD;
+        if is_foreign && changes { Err(Foreign::Origin) } else { Ok(()) }
     }
 
     /// Addresses cannot be pointed elsewhere; names can, so only known ones will do.

@@ -3,12 +3,15 @@
 use crate::curves::Curves;
 use bytes::Bytes;
 use gibbstream::corpus::{Document, StopWords, Tokenizer, Vocabulary, count_words};
+use gibbstream::explore::{self, ExploreOptions};
 use gibbstream::file::Features;
 use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::learn::{Observation, Snapshot, TopicParameters};
 use gibbstream::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::OnceLock;
 use utoipa::ToSchema;
 
 /// Words of a topic that are found in advance.
@@ -127,6 +130,8 @@ pub struct View {
     vocabulary: Vocabulary,
     tokenizer: Tokenizer,
     topics: Bytes,
+    /// Made when it is first asked for: it takes much longer than the topics.
+    report: OnceLock<Bytes>,
 }
 
 impl View {
@@ -135,7 +140,15 @@ impl View {
         let (hash, vocabulary) = (snapshot.hash(), snapshot.features.vocabulary());
         let plain = || Tokenizer { min_length: 1, stop_words: StopWords::none(), ..Tokenizer::default() };
         let tokenizer = snapshot.tokenizer.clone().unwrap_or_else(plain);
-        let mut view = Self { snapshot, hash, curves, vocabulary, tokenizer, topics: Bytes::new() };
+        let mut view = Self {
+            snapshot,
+            hash,
+            curves,
+            vocabulary,
+            tokenizer,
+            topics: Bytes::new(),
+            report: OnceLock::new(),
+        };
         view.topics = json!(view.topics(WORDS_PREPARED, 1.0)?).to_string().into();
         Ok(view)
     }
@@ -156,6 +169,19 @@ impl View {
     /// All topics with their best words, as text.
     pub fn prepared_topics(&self) -> Bytes {
         self.topics.clone()
+    }
+
+    /// Everything that the page shows of this moment, as text.
+    pub fn report(&self) -> Result<Bytes> {
+        if let Some(report) = self.report.get() {
+            return Ok(report.clone());
+        }
+        let options = ExploreOptions { title: "Live topics".into(), ..ExploreOptions::default() };
+        let report = explore::report(&self.snapshot, &options, None)?;
+        let mut text = Vec::new();
+        explore::page::write_json(&report, &mut text)
+            .map_err(|source| Error::io(Path::new("the report"), "write", source))?;
+        Ok(self.report.get_or_init(|| text.into()).clone())
     }
 
     pub fn parameters(&self) -> Result<&TopicParameters> {
@@ -224,9 +250,9 @@ impl View {
     }
 
     /// The names of topics, by number: numbers where their number is fixed, the order of creation where it is open.
-    pub fn topic_names(&self) -> Result<Vec<u64>> {
+    pub fn topic_names(&self) -> Vec<u64> {
         let sticks = self.snapshot.topic_state().and_then(|state| state.sticks.as_ref());
-        Ok(sticks.map_or_else(|| (0..self.met().unwrap_or(0) as u64).collect(), |sticks| sticks.ids.clone()))
+        sticks.map_or_else(|| (0..self.snapshot.components() as u64).collect(), |sticks| sticks.ids.clone())
     }
 
     /// What changed while it was learnt.

@@ -41,6 +41,7 @@ fn main() -> Result<()> {
     let evaluation = Evaluation {
         estimator: arguments.text("estimator").unwrap_or(Estimator::Smc.name()).parse()?,
         particles: arguments.number("particles", 20)? as usize,
+        adaptive: false,
         seed: Seed(arguments.number("seed", 0)?),
         threads: arguments.number("threads", 1)? as usize,
     };

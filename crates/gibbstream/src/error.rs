@@ -45,6 +45,16 @@ pub enum Error {
         /// What the user can do.
         advice: String,
     },
+    /// A place that must not be written to.
+    #[error("{}: {}; {}", path.display(), quoted(problem), quoted(advice))]
+    Output {
+        /// The place.
+        path: PathBuf,
+        /// Why it is refused.
+        problem: String,
+        /// What the user can do.
+        advice: String,
+    },
     /// A setting, or a combination of settings, that makes no sense.
     #[error("{setting}: {}; {}", quoted(problem), quoted(advice))]
     Setting {
@@ -55,6 +65,9 @@ pub enum Error {
         /// What the user can do.
         advice: String,
     },
+    /// A minibatch was left out because the run was asked to end; the state before it is kept.
+    #[error("stopped in the middle of a minibatch")]
+    Stopped,
     /// A statistic stopped being a number; the state before the minibatch is kept.
     #[error(
         "update {update}: {statistic} is no longer finite; the model was left as it was before this minibatch, please report this with the settings"
@@ -97,6 +110,11 @@ impl Error {
         Self::ModelFile { path: path.into(), problem: problem.into(), advice: advice.into() }
     }
 
+    /// An [`Error::Output`].
+    pub fn output(path: impl Into<PathBuf>, problem: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::Output { path: path.into(), problem: problem.into(), advice: advice.into() }
+    }
+
     /// An [`Error::Setting`].
     pub fn setting(
         setting: impl Into<String>,
@@ -109,11 +127,12 @@ impl Error {
     /// The text with settings spelled as flags or parameters; `spelling` is not asked for more than their names.
     pub fn spelled(&self, spelling: impl Fn(&str) -> Option<String>) -> String {
         let text = match self {
-            Self::Io { .. } | Self::NotFinite { .. } => return self.to_string(),
+            Self::Io { .. } | Self::NotFinite { .. } | Self::Stopped => return self.to_string(),
             Self::Corpus { place, problem, advice, .. } => format!("{place}: {problem}; {advice}"),
             Self::ModelFile { path, problem, advice } => {
                 format!("{}: not a usable model file: {problem}; {advice}", path.display())
             }
+            Self::Output { path, problem, advice } => format!("{}: {problem}; {advice}", path.display()),
             Self::Setting { setting, problem, advice } => {
                 let setting = spelling(setting).unwrap_or_else(|| setting.clone());
                 format!("{setting}: {problem}; {advice}")

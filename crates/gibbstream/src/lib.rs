@@ -43,7 +43,7 @@ internal! { corpus model inference learn }
 
 pub mod conformance;
 
-internal! { evaluation summary file numerics error }
+internal! { evaluation summary explore file numerics error }
 
 pub use corpus::{Document, Inputs, Length, Minibatch, Synthetic, Tokenizer, Truth, Vocabulary, themes};
 pub use error::{Error, Result};

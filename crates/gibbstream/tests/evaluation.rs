@@ -247,7 +247,7 @@ fn scores(
     documents: &[Document],
 ) -> Vec<DocumentScore> {
     let unigram = Unigram::new(topics.vocabulary());
-    let evaluation = Evaluation { estimator, particles: 7, seed: Seed(5), threads };
+    let evaluation = Evaluation { estimator, particles: 7, seed: Seed(5), threads, ..Evaluation::default() };
     let scorer = Scorer::new(evaluation, topics, &unigram).unwrap();
     let mut found = Vec::new();
     scorer.score_each(documents.iter().cloned().map(Ok), |_, score| found.push(*score)).unwrap();
@@ -343,6 +343,7 @@ fn the_json_has_the_promised_names() {
             "estimator",
             "smc",
             "particles",
+            "monte_carlo_error",
             "documents",
             "tokens",
             "out_of_vocabulary_tokens",
@@ -384,4 +385,59 @@ fn a_word_that_no_topic_can_produce_makes_the_document_impossible() {
     assert!(found[1].log_likelihood.is_finite());
     let score = evaluate(&topics, &Unigram::new(3), &documents);
     assert_eq!((score.log_perplexity_per_document, score.standard_error), (f64::INFINITY, None));
+}
+
+/// With a tiny alpha a document has one topic, so its likelihood is a sum over topics. Forty topics share a word; one run
+/// of twenty particles has decided for at most twenty of them before it meets a word that tells them apart.
+fn one_topic_documents() -> (Topics, Vec<Document>, Vec<f64>) {
+    let (topics, vocabulary) = (40, 41);
+    let mut beta = vec![0.01 / vocabulary as f64; vocabulary * topics];
+    for topic in 0..topics {
+        beta[topic] += 0.79; // word 0
+        beta[(topic + 1) * topics + topic] += 0.2;
+    }
+    let documents: Vec<Document> = (0..topics as u32)
+        .map(|topic| Document { words: vec![(0, 20), (topic + 1, 4)], ..Document::default() })
+        .collect();
+    let truth = documents.iter().map(|document| {
+        let under = |topic: usize| -> f64 {
+            let log = |&(word, count): &(u32, u32)| {
+                f64::from(count) * libm::log(beta[word as usize * topics + topic])
+            };
+            libm::exp(document.words.iter().map(log).sum())
+        };
+        libm::log((0..topics).map(under).sum::<f64>() / topics as f64)
+    });
+    let truth = truth.collect();
+    (Topics { beta, alpha: vec![1e-9; topics] }, documents, truth)
+}
+
+#[test]
+fn where_particles_miss_topics_the_spread_asks_for_more() {
+    let (topics, documents, truth) = one_topic_documents();
+    let unigram = Unigram::new(topics.vocabulary());
+    let score = |adaptive| {
+        let evaluation = Evaluation { adaptive, threads: 2, ..Evaluation::default() };
+        Scorer::new(evaluation, &topics, &unigram).unwrap().score(documents.iter().cloned().map(Ok)).unwrap()
+    };
+    let truth = -truth.iter().sum::<f64>() / truth.len() as f64;
+    let (few, enough) = (score(false), score(true));
+    assert_eq!(few.particles, 20);
+    assert!(few.log_perplexity_per_document - truth > 1.0, "20 particles are enough for {truth}: {few:?}");
+    let error = enough.monte_carlo_error.unwrap();
+    assert!((enough.log_perplexity_per_document - truth).abs() < 0.1, "{truth}: {enough:?}");
+    assert!(enough.particles >= 200 && error < 0.1, "{enough:?}");
+    // The error of the few is told too, though it cannot know of topics that it has never met.
+    assert!(few.monte_carlo_error.unwrap() > error, "{few:?}");
+}
+
+/// What it costs is linear in the length: this one would take ten minutes if it grew faster.
+#[test]
+fn a_long_document_is_scored() {
+    let (topics, _, _) = one_topic_documents();
+    let topics = Topics { alpha: vec![0.1; 40], ..topics };
+    let words = (0..41).map(|word| (word, 5_000)).collect();
+    let documents = [Document { words, ..Document::default() }];
+    let score = evaluate(&topics, &Unigram::new(41), &documents);
+    assert!(score.log_perplexity_per_document.is_finite());
 }

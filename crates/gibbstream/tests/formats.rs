@@ -280,3 +280,21 @@ fn parquet_columns_of_text_tokens_and_ids() {
     assert!(text.starts_with("DIR/a.parquet: damaged Parquet data ("), "{text}");
     assert!(text.ends_with("); check that the file is whole; write or copy it again"), "{text}");
 }
+
+#[test]
+fn parquet_compressed_in_a_way_that_is_not_read_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.parquet");
+    write_parquet(&path);
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The number of the codec stands behind the name of the column: 1 is Snappy, 4 is Brotli, each times two.
+    let (snappy, brotli) = (b"\x18\x04text\x15\x02", b"\x18\x04text\x15\x08");
+    let at = bytes.windows(snappy.len()).position(|window| window == snappy).unwrap();
+    bytes[at..at + brotli.len()].copy_from_slice(brotli);
+    std::fs::write(&path, bytes).unwrap();
+    let inputs = inputs(&path).resolve().unwrap();
+    let error = inputs.vocabulary(&VocabularyLimits::default(), &mut |_| ()).unwrap_err().to_string();
+    let expected = "is compressed with Brotli, which this program does not read; write it with zstd, snappy, gzip or LZ4, \
+                    or without compression";
+    assert!(error.ends_with(expected), "{error}");
+}

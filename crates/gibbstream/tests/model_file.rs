@@ -36,6 +36,7 @@ fn model(method: Method, updates: u64) -> Model {
             documents: 4 * updates,
             tokens: 8 * updates,
             changes: Vec::new(),
+            trace: gibbstream::learn::Trace::default(),
         }],
     }
 }
@@ -202,7 +203,16 @@ fn numbers_that_no_training_leaves_behind_are_refused() {
     for array in ["log_theta", "alpha_usage", "average_settled"] {
         assert!(load(&with_number(&bytes, array, f64::NAN), folder.path()).is_err(), "{array}");
     }
-    assert!(load(&with_number(&bytes, "counts", 0.25), folder.path()).is_ok());
+    // Numbers that are possible alone, but not beside the others.
+    for (array, number) in
+        [("counts", 0.25), ("counts", 5e-324), ("totals", 1e-30), ("alpha", 1e308), ("counts", 1e308)]
+    {
+        let error = load(&with_number(&bytes, array, number), folder.path()).unwrap_err().to_string();
+        assert!(error.contains("holds numbers that cannot be right"), "{array} {number}: {error}");
+    }
+    let error =
+        load(&with_number(&bytes, "word_counts", f64::from_bits(u64::MAX)), folder.path()).unwrap_err();
+    assert!(error.to_string().contains("'word_counts' holds numbers that cannot be right"), "{error}");
 }
 
 /// Rewrites the header by hand, with a right length and a right checksum.

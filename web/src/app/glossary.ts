@@ -23,7 +23,7 @@ export const GLOSSARY = {
   exclusivity: {
     term: "Exclusivity",
     what: "Whether the topic owns its top words: 1 if no other topic uses them.",
-    how: "Mean over the top words of p(topic | word), weighted by the words' weight in the topic.",
+    how: "Mean over the ten top words of p(word | topic), divided by its sum over all topics.",
     care: "It falls as the number of topics grows, because near topics share words.",
   },
   trend: {
@@ -59,7 +59,7 @@ export const GLOSSARY = {
   stress: {
     term: "Distortion (stress)",
     what: "How badly two dimensions show the true distances between topics: 0 perfectly, above 0.2 poorly.",
-    how: "Kruskal's stress-1 of classical scaling of Jensen-Shannon distances.",
+    how: "Relative error of the distances after classical scaling of Jensen-Shannon distances.",
     care: "With many topics it is always large. Trust the distance matrix and the list of nearest topics, not gaps on the map.",
   },
   distance: {

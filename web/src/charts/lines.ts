@@ -190,8 +190,19 @@ function xAxis(
   return marks;
 }
 
+/** Means of neighbours, so that at most `most` values are left: noise is not a trend. */
+export function thinned(values: number[], most: number): number[] {
+  const size = Math.ceil(values.length / most);
+  if (size <= 1) return values;
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, i) => {
+    const part = values.slice(i * size, (i + 1) * size);
+    return part.reduce((a, b) => a + b, 0) / part.length;
+  });
+}
+
 /** A tiny line without axes: the trend column. */
-export function sparkline(values: number[], width: number, height: number, colour: string): Scene {
+export function sparkline(all: number[], width: number, height: number, colour: string): Scene {
+  const values = thinned(all, 20);
   const most = Math.max(...values, 1e-12);
   const step = (width - 4) / Math.max(1, values.length - 1);
   const y = (value: number) => height - 2 - (value / most) * (height - 4);

@@ -150,7 +150,7 @@ export function topicMap(places: Place[], width: number, height: number): Scene 
     marks.push(path(crowd.map(ring).join(""), looks));
   }
   const single = all.length > CROWD ? all.filter((spot) => spot.chosen) : [...all];
-  for (const spot of single.sort((a, b) => b.radius - a.radius)) {
+  for (const spot of single.sort((a, b) => Number(a.chosen) - Number(b.chosen) || b.radius - a.radius)) {
     marks.push({
       ...circle(spot.cx, spot.cy, spot.radius, spot.colour, {
         "fill-opacity": spot.chosen ? 0.9 : 0.65,

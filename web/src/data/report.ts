@@ -128,7 +128,7 @@ export interface Evaluations {
   held_out: number;
   /** Mean of -log p(document). */
   score: number[];
-  /** Standard error of the mean. */
+  /** Standard error of the mean; null with a single document. */
   standard_error: (number | null)[];
   /** The unit, such as `nats per document`; lower is better. */
   unit: string;
@@ -254,6 +254,8 @@ export interface Report {
   hierarchy?: Hierarchy | null;
   /** What people have written about topics, by topic id. */
   labels: Record<string, Label>;
+  /** Where the slider for the relevance of words stands at first, from 0 to 1. */
+  lambda: number;
   /** Topics as points of a plane; null with fewer than three topics. */
   map?: TopicMap | null;
   /** Why a part is null, in one sentence with the way out, by the name of the part. */
@@ -274,8 +276,6 @@ export interface Report {
   try_table?: TryTable | null;
   /** The words that some view shows, most frequent first. */
   words: Words;
-  /** Where the slider of relevance stands at first. */
-  lambda: number;
 }
 
 /** How the model was learnt. */
@@ -356,7 +356,7 @@ export interface Topic {
 export interface TopicMap {
   /** Share of the variance that the two coordinates keep. */
   explained: number;
-  /** How much the map distorts distances (Kruskal's stress-1): 0 nothing, 0.2 much. */
+  /** How much the map distorts distances: their relative error, from 0 (nothing) to 1. */
   stress: number;
   /** First coordinate. */
   x: number[];
@@ -370,8 +370,6 @@ export interface Trace {
   alpha_sum: number[];
   /** Documents learnt from. */
   documents: number[];
-  /** Documents per second of training; empty if it was not written down. */
-  documents_per_second: number[];
   /** The step size. */
   step: number[];
   /** Topics in use; empty where their number is given. */

@@ -36,21 +36,24 @@ export interface Turn {
   name: string;
 }
 
-/** Below this part of its own peak a topic counts as absent. */
-const ABSENT = 0.1;
-
-/** Births and deaths: the first period with the topic after periods without it, and the other way round. */
+/** Births and deaths: at the beginning or end, for a tenth of the periods, the topic is surely below half its mean share. */
 export function turns(points: Course[]): Turn[] {
-  const peak = Math.max(...points.map((point) => point.y));
-  const present = points.map((point) => point.y >= ABSENT * peak);
+  const mean = points.reduce((sum, point) => sum + point.y, 0) / (points.length || 1);
+  const present = points.map((point) => point.high >= mean / 2);
+  const least = Math.max(2, points.length / 10);
   const first = present.indexOf(true);
   const last = present.lastIndexOf(true);
   const found: Turn[] = [];
-  if (first > 0) found.push({ x: points[first]!.x, mark: "▲", name: "appears: below a tenth of its peak before" });
-  if (last >= 0 && last < points.length - 1)
-    found.push({ x: points[last + 1]!.x, mark: "▼", name: "fades: below a tenth of its peak from here on" });
+  if (first >= least)
+    found.push({ x: points[first]!.x, mark: "▲", name: "appears: surely below half its mean share before" });
+  if (last >= 0 && points.length - 1 - last >= least) {
+    found.push({ x: points[last + 1]!.x, mark: "▼", name: "fades: surely below half its mean share from here on" });
+  }
   return found;
 }
+
+/** How many periods are taken together at each end when words are compared: single ones have too few documents. */
+export const windowOf = (periods: number) => Math.max(1, Math.floor(periods / 6));
 
 export interface Moved {
   word: string;
@@ -60,13 +63,18 @@ export interface Moved {
   z: number;
 }
 
-/** Words of a topic by how surely their rate changed between two periods. */
+/** Words of a topic by how surely their rate changed, from the periods that begin with `from` to those that end with `to`. */
 export function moved(report: Report, trends: WordTrends, from: number, to: number): Moved[] {
-  const [n, m] = [trends.tokens[from] ?? 0, trends.tokens[to] ?? 0];
+  const wide = windowOf(trends.tokens.length);
+  const sum = (values: number[], start: number) =>
+    values.slice(Math.max(0, start), start + wide).reduce((x, y) => x + y, 0);
+  const before = (values: number[]) => sum(values, from);
+  const after = (values: number[]) => sum(values, Math.max(0, to - wide + 1));
+  const [n, m] = [before(trends.tokens), after(trends.tokens)];
   if (!n || !m) return [];
   return trends.words
     .map((word, i) => {
-      const [a, b] = [trends.counts[i]![from]!, trends.counts[i]![to]!];
+      const [a, b] = [before(trends.counts[i]!), after(trends.counts[i]!)];
       // Two proportions with half a token added to each, so that no count is zero.
       const [p, q] = [(a + 0.5) / (n + 1), (b + 0.5) / (m + 1)];
       const z = (q - p) / Math.sqrt((p * (1 - p)) / n + (q * (1 - q)) / m);

@@ -446,6 +446,34 @@ describe.skipIf(!hasBrowser())("the page", () => {
     expect(await rows(view.page).count()).toBe(report.topics.length);
   });
 
+  test("a model of numbers shows its components instead of topics", async () => {
+    const rows = Array.from(
+      { length: 400 },
+      (_, i) => `${(i % 2) * 6 + Math.sin(i)},${(i % 2) * -4 + Math.cos(i * 7)}`,
+    );
+    writeFileSync(shop.at("numbers.csv"), ["height,width", ...rows].join("\n") + "\n");
+    run(
+      "train",
+      shop.at("numbers.csv"),
+      "--model",
+      "gaussian-mixture",
+      "--components",
+      "2",
+      "--no-progress",
+      "--out",
+      shop.at("numbers.gbs"),
+    );
+    run("report", shop.at("numbers.gbs"), "--out", shop.at("numbers.html"));
+    view = await browser.open(shop.at("numbers.html"));
+    await view.page.waitForSelector("main table");
+    expect(await view.page.locator("main tbody tr").count()).toBe(2);
+    expect(await view.page.locator("main thead").innerText()).toMatch(/height/);
+    await view.page.keyboard.press("]");
+    await view.page.getByRole("link", { name: "Run" }).click();
+    await settled(view.page);
+    expect(await accessibilityFaults(view.page)).toEqual([]);
+  });
+
   test("an empty or damaged file says so", async () => {
     const page = readFileSync(shop.at("page.html"), "utf8");
     const first = page.indexOf('id="report-data">') + 'id="report-data">'.length;

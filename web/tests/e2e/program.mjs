@@ -16,7 +16,8 @@ export function program() {
   return found;
 }
 
-export const run = (...args) => execFileSync(program(), args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+export const run = (...args) =>
+  execFileSync(program(), args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 30 });
 
 export const jsonLines = (rows) => rows.map((row) => JSON.stringify(row) + "\n").join("");
 
@@ -24,7 +25,7 @@ export const jsonLines = (rows) => rows.map((row) => JSON.stringify(row) + "\n")
 export function workshop() {
   const folder = mkdtempSync(join(tmpdir(), "gibbstream-page-"));
   const at = (name) => join(folder, name);
-  writeFileSync(at("corpus.jsonl"), jsonLines([...documents(1500)]));
+  writeFileSync(at("corpus.jsonl"), jsonLines([...documents(800)]));
   const train = (out, ...more) =>
     run(
       "train",
@@ -42,7 +43,7 @@ export function workshop() {
       at(out),
       ...more,
     );
-  train("before.gbs", "--limit-docs", "500");
+  train("before.gbs", "--limit-docs", "400");
   train("model.gbs");
   const report = (out, ...more) =>
     run(

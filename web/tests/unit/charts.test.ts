@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { bars } from "../../src/charts/bars.ts";
 import { palette } from "../../src/charts/colours.ts";
 import { dotPlot } from "../../src/charts/dots.ts";
-import { lines, sparkline, spread } from "../../src/charts/lines.ts";
+import { lines, sparkline, spread, thinned } from "../../src/charts/lines.ts";
 import { names, neighbour, type Place, spots, topicMap } from "../../src/charts/map.ts";
 import { count, decimal, percent, percentTick, short } from "../../src/charts/numbers.ts";
 import { fit, type Mark, type Scene, text, textWidth, toSvg } from "../../src/charts/scene.ts";
@@ -150,6 +150,11 @@ test("lines: time and numbers, one point, equal values, gaps", () => {
     for (let i = 1; i < ends.length; i++) expect(ends[i]![0]).toBeGreaterThan(ends[i - 1]![1]!);
   }
   noNaN(sparkline([0, 0, 0], 80, 20, "red"));
+});
+
+test("long trends are thinned by means", () => {
+  expect(thinned([1, 2, 3], 5)).toEqual([1, 2, 3]);
+  expect(thinned([1, 3, 5, 7, 9], 3)).toEqual([2, 6, 9]);
 });
 
 test("dots: filled where the interval leaves out all documents", () => {

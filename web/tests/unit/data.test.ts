@@ -125,12 +125,15 @@ test("periods have short names", () => {
   ]);
 });
 
-test("births and deaths: where the share passes a tenth of its peak", () => {
-  const at = (values: number[]) =>
-    turns(values.map((y, x) => ({ x, y, low: y, high: y }))).map(({ x, mark }) => [x, mark]);
+test("births and deaths: surely below half the mean at an end", () => {
+  const at = (values: number[], spread = 0.01) =>
+    turns(values.map((y, x) => ({ x, y, low: y - spread, high: y + spread }))).map(({ x, mark }) => [x, mark]);
   expect(at([0, 0.001, 0.2, 0.3, 0.2])).toEqual([[2, "▲"]]);
-  expect(at([0.3, 0.2, 0.01, 0])).toEqual([[2, "▼"]]);
-  expect(at([0.2, 0.01, 0.2])).toEqual([]);
+  expect(at([0.3, 0.2, 0.2, 0.01, 0])).toEqual([[3, "▼"]]);
+  expect(at([0.2, 0.01, 0.01, 0.2])).toEqual([]);
+  // One low period, or periods that are not sure, are noise.
+  expect(at([0, 0.2, 0.3, 0.2])).toEqual([]);
+  expect(at([0, 0.001, 0.2, 0.3, 0.2], 0.2)).toEqual([]);
 });
 
 test("the course of a topic leaves out periods without documents", () => {

@@ -1,7 +1,10 @@
 //! Which documents to read, and how text becomes words.
 
 use crate::output::{Output, count};
-use gibbstream::corpus::{Format, Inputs, OpenRule, ResolvedInputs, StopWords, Tokenizer, VocabularyLimits};
+use gibbstream::corpus::{
+    DEFAULT_SPOOL_BYTES, Format, Inputs, OpenRule, ReadBefore, ResolvedInputs, StopWords, Tokenizer,
+    VocabularyLimits,
+};
 use gibbstream::{Error, Result};
 use std::path::PathBuf;
 
@@ -41,6 +44,9 @@ pub struct ReadingArgs {
     /// Read N documents after those that are passed over [default: all]
     #[arg(long, value_name = "N")]
     pub limit_docs: Option<u64>,
+    /// Bytes that a temporary copy of standard input may take, such as 500M or 10G [default: 64G]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_spool: Option<u64>,
     /// Pass over records that cannot be read, and say how many there were of each kind
     #[arg(long)]
     skip_bad: bool,
@@ -72,6 +78,8 @@ impl ReadingArgs {
             skip_bad: self.skip_bad,
             transpose: self.transpose,
             follow: false,
+            max_spool: self.max_spool.unwrap_or(DEFAULT_SPOOL_BYTES),
+            read_before: ReadBefore::default(),
         })
     }
 }
@@ -85,6 +93,19 @@ pub fn report_found(inputs: &ResolvedInputs, output: &Output) {
             count(files as u64)
         ));
     }
+}
+
+/// Bytes, or thousands, millions and billions of them by powers of 1024: `500M`.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let (number, shift) = match text.strip_suffix(['k', 'K', 'm', 'M', 'g', 'G', 't', 'T']) {
+        None => (text, 0),
+        Some(number) => {
+            let unit = text.bytes().last().map_or(b'K', |unit| unit.to_ascii_uppercase());
+            (number, 10 * (1 + b"KMGT".iter().position(|&known| known == unit).unwrap_or(0)))
+        }
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes.filter(|&bytes| bytes > 0).ok_or_else(|| "use a size such as 500M or 10G".to_owned())
 }
 
 /// Says which records were passed over, if any were.

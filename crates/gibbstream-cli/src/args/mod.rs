@@ -35,7 +35,7 @@ Examples:
 Every flag of `train` and every general option can also be set by an environment variable (GIBBSTREAM_TOPICS
 for --topics) or in a TOML file (--config). Flags win over variables, and variables over the file.
 
-Exit codes: 0 done, 1 a requested check failed, 2 wrong usage or bad input, 130 after Ctrl-C, 143 after SIGTERM.";
+Exit codes: 0 done, 1 a requested check failed, 2 wrong usage or bad input, 129 after SIGHUP, 130 after Ctrl-C, 143 after SIGTERM.";
 
 /// Topic models learnt from a stream of documents, in one pass, accurately and fast.
 #[derive(Debug, Parser)]
@@ -59,6 +59,7 @@ pub enum Command {
     Infer(command::infer::InferArgs),
     Compare(command::compare::CompareArgs),
     Export(command::export::ExportArgs),
+    Report(Box<command::report::ReportArgs>),
     Inspect(command::inspect::InspectArgs),
     Synth(command::synth::SynthArgs),
     Bench(command::bench::BenchArgs),
@@ -91,9 +92,12 @@ pub struct GeneralArgs {
     /// Seed of all random numbers [default: 0]
     #[arg(long, global = true, value_name = "N")]
     seed: Option<u64>,
-    /// Threads to compute with; never changes a result [default: all cores]
+    /// Threads to compute with, at most one a core; never changes a result [default: all cores]
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
+    /// Overwrite files even if they hold something else than what would be written
+    #[arg(long, global = true)]
+    force: bool,
     /// TOML file with defaults for flags, by their names; a table such as [train] is for one command
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -109,15 +113,20 @@ pub enum ProgressChoice {
 
 /// Options of all commands, checked.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct General {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
     pub(crate) progress: ProgressChoice,
+    /// Whether outputs may replace anything.
+    pub(crate) force: bool,
     /// Where all random numbers come from.
     pub seed: Seed,
-    /// One or more.
+    /// One or more, and no more than there are cores: further ones would only wait for each other.
     pub threads: usize,
+    /// Threads that were asked for beyond that.
+    pub(crate) threads_left_out: usize,
 }
 
 impl GeneralArgs {
@@ -128,13 +137,16 @@ impl GeneralArgs {
             return Err(Error::setting("--threads", "0 threads cannot compute", advice));
         }
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let asked = self.threads.unwrap_or(cores);
         Ok(General {
             json: self.json,
             quiet: self.quiet,
             verbose: self.verbose,
             progress: if self.no_progress { ProgressChoice::None } else { self.progress },
+            force: self.force,
             seed: Seed(self.seed.unwrap_or(0)),
-            threads: self.threads.unwrap_or(cores),
+            threads: asked.min(cores),
+            threads_left_out: asked.saturating_sub(cores),
         })
     }
 }
@@ -222,6 +234,8 @@ pub fn command() -> clap::Command {
     with_general_variables(Cli::command())
         .mut_subcommand("train", |train| train.mut_args(with_variable))
         .mut_subcommand("serve", |serve| serve::adapt(serve).mut_args(with_variable))
+        // What other commands call the format of their input; here --format is that of the page.
+        .mut_subcommand("report", |report| report.mut_arg("format", |arg| arg.long("input-format")))
 }
 
 /// A command line, each general option with its environment variable.

@@ -28,8 +28,8 @@ between, unless the words are given with --vocab.
 With --holdout N the first N documents read are not learnt from, nor do their words count for the vocabulary;
 they are scored every --eval-every minibatches and at the end.
 
-Ctrl-C or SIGTERM finishes the minibatch and writes the model so far to --out, or with --checkpoint a checkpoint; a
-second one ends at once.
+Ctrl-C, SIGTERM or SIGHUP finishes the minibatch and writes the model so far to --out, or with --checkpoint a checkpoint;
+a second one ends at once. A minibatch that takes more than 5 seconds longer is left out.
 
 With --checkpoint DIR a run that was killed goes on when the same command is given again with --resume, and ends with
 the same bits as if nothing had happened. Input from a pipe must then come again from its beginning.
@@ -120,7 +120,7 @@ impl Plan {
     pub fn request(&self, args: &TrainArgs) -> Value {
         let mut request = json!({
             "settings": self.settings,
-            "continue": args.continued,
+            "continue": args.continued.as_ref().map(|path| path.display().to_string()),
             "input": self.inputs,
             "passes": self.passes,
             "holdout": self.holdout,

@@ -5,18 +5,16 @@ use super::topics::load_topics;
 use crate::Outcome;
 use crate::args::General;
 use crate::args::input::{ReadingArgs, report_bad};
-use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count};
+use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count, shown};
 use crate::source::Source;
 use gibbstream::Error;
 use gibbstream::corpus::{Inputs, ResolvedInputs, Vocabulary};
-use gibbstream::evaluation::alignment::{Distance, Pair, ScoreDifference, TopicRows, align};
+use gibbstream::evaluation::alignment::{Distance, Pair, ScoreDifference, align_models};
 use gibbstream::evaluation::{Estimator, Evaluation};
-use gibbstream::learn::{Snapshot, TopicParameters};
-use gibbstream::model::topics::lda::Topics;
-use gibbstream::summary::{TopicSummary, summarise};
+use gibbstream::learn::Snapshot;
+use gibbstream::summary::TopicSummary;
 use serde::Serialize;
 use serde_json::json;
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -70,7 +68,6 @@ pub struct CompareArgs {
 struct Side {
     model: Snapshot,
     vocabulary: Vocabulary,
-    topics: Topics,
     best: Vec<TopicSummary>,
 }
 
@@ -129,7 +126,7 @@ pub fn run(args: &CompareArgs, general: &General, output: &Output) -> anyhow::Re
         "kl" => (Distance::KullbackLeibler, "kl"),
         _ => (Distance::JensenShannon, "js"),
     };
-    let mut pairs = aligned(&a, &b, distance);
+    let mut pairs = aligned(&a, &b, distance)?;
     pairs.sort_by_key(|pair| pair.a);
     let score_difference =
         if args.inputs.is_empty() { None } else { Some(args.score(&a.model, &b.model, general, output)?) };
@@ -185,6 +182,7 @@ impl CompareArgs {
         let evaluation = Evaluation {
             estimator: self.estimator.parse::<Estimator>()?,
             particles: self.particles,
+            adaptive: false,
             seed: general.seed,
             threads: general.threads,
         };
@@ -240,25 +238,17 @@ fn each_score(
     Ok((score.log_perplexity(), each))
 }
 
-/// Pairs of topics; both models get a place for every word that one of them knows.
-fn aligned(a: &Side, b: &Side, distance: Distance) -> Vec<Pair> {
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for word in a.vocabulary.words().chain(b.vocabulary.words()) {
-        let next = places.len();
-        places.entry(word).or_insert(next);
-    }
-    let rows =
-        |side: &Side| TopicRows::new(&side.topics, places.len(), |word| places[side.vocabulary.word(word)]);
-    align(&rows(a), &rows(b), distance)
+/// Pairs of topics.
+fn aligned(a: &Side, b: &Side, distance: Distance) -> gibbstream::Result<Vec<Pair>> {
+    let (of_a, of_b) = (a.model.parameters()?.topics()?, b.model.parameters()?.topics()?);
+    Ok(align_models((of_a, &a.vocabulary), (of_b, &b.vocabulary), distance))
 }
 
 impl Side {
     fn load(path: &Path, words: usize) -> gibbstream::Result<Self> {
         let model = load_topics(path)?;
-        let TopicParameters { topics, shares, .. } = model.parameters()?.topics()?;
-        let topics = met(topics.clone(), shares.len());
-        let best = summarise(&topics, shares, words, 1.0);
-        Ok(Self { vocabulary: model.features.vocabulary(), model, topics, best })
+        let best = model.parameters()?.topics()?.summaries(words, 1.0);
+        Ok(Self { vocabulary: model.features.vocabulary(), model, best })
     }
 
     fn about(&self) -> About {
@@ -272,18 +262,6 @@ impl Side {
     fn words(&self, topic: usize) -> Vec<String> {
         let words = self.best[topic].words.iter();
         words.map(|&(word, _)| self.vocabulary.word(word).to_owned()).collect()
-    }
-}
-
-/// The first topics: without the one that stands for all that have not been met.
-fn met(topics: Topics, number: usize) -> Topics {
-    if topics.topics() == number {
-        return topics;
-    }
-    let rows = topics.beta.chunks_exact(topics.topics());
-    Topics {
-        beta: rows.flat_map(|row| row[..number].to_vec()).collect(),
-        alpha: topics.alpha[..number].to_vec(),
     }
 }
 
@@ -349,6 +327,9 @@ fn table(report: &Report, fail_below: Option<f64>) -> Result<String, std::fmt::E
 
 /// The words, with a sign before those that have moved.
 fn marked(words: &[String], moved: &[String], sign: char) -> String {
-    let mark = |word: &String| if moved.contains(word) { format!("{sign}{word}") } else { word.clone() };
+    let mark = |word: &String| {
+        let shown = shown(word);
+        if moved.contains(word) { format!("{sign}{shown}") } else { shown.into_owned() }
+    };
     words.iter().map(mark).collect::<Vec<_>>().join(" ")
 }

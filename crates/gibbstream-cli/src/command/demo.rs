@@ -4,9 +4,13 @@ use crate::Outcome;
 use crate::args::General;
 use crate::interrupt::Interrupt;
 use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count, fit};
+use crate::source::thread_pool;
 use gibbstream::corpus::{Length, Synthetic, Truth, Vocabulary, themes};
 use gibbstream::evaluation::{Evaluation, Score, Scorer};
-use gibbstream::file::{Features, HistoryEntry};
+use gibbstream::explore::page::{PageFile, PageFormat};
+use gibbstream::explore::report::Commands;
+use gibbstream::explore::{ExploreOptions, Explorer, Record};
+use gibbstream::file::{Destination, Features, HistoryEntry, Kind};
 use gibbstream::learn::method::Method;
 use gibbstream::learn::schedule::StepSize;
 use gibbstream::learn::{
@@ -38,6 +42,8 @@ const TOPICS: usize = 12;
 /// do not sweep away what came before them.
 const METHOD: Method =
     Method { step: StepSize::Power { kappa: 0.5, offset: 10.0, tau: 1.0 }, ..Method::G_OEM_PLUS };
+/// Sweeps over each document for the page: few, because its documents are short and a newcomer waits.
+const PAGE_SWEEPS: usize = 20;
 /// The seed of the corpus, which is the same in every demo; `--seed` is the seed of learning.
 const CORPUS_SEED: Seed = Seed(1);
 /// A topic counts as recovered if it differs from a true one by at most this much in total variation.
@@ -46,6 +52,7 @@ const RECOVERED: f64 = 0.2;
 const EXAMPLES: &str = "\
 Examples:
   gibbstream demo
+  gibbstream demo --report page.html                          open it in a browser
   gibbstream demo --out demo.gbs && gibbstream topics demo.gbs";
 
 /// See it work: learn from a synthetic corpus and compare with the truth
@@ -55,6 +62,9 @@ pub struct DemoArgs {
     /// Also write the model to a file
     #[arg(long, value_name = "MODEL")]
     out: Option<PathBuf>,
+    /// Also write a page to explore the model and its documents
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -92,6 +102,8 @@ pub fn run(
     output: &Output,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Outcome> {
+    let out = args.out.as_ref().map(|path| Destination::new(path, Kind::MODEL, general.force));
+    out.as_ref().map_or(Ok(()), |out| out.check(&[]))?;
     let (names, vocabulary, truth) = themes();
     let truth = Arc::new(truth);
     let documents =
@@ -105,14 +117,18 @@ pub fn run(
             stage.names.len(),
         ));
     }
+    let page = args.report.as_deref().map(PageFile::create).transpose()?;
     interrupt.defer();
     let Some(mut run) = learn(&stage, general, output, interrupt)? else {
         return Ok(interrupt.received().map_or(Outcome::Done, Outcome::Interrupted));
     };
     let hash = run.lend(|model| {
-        args.out.as_ref().map_or(Ok(()), |out| model.save(out))?;
+        out.as_ref().map_or(Ok(()), |out| model.save_to(out))?;
         Ok(model.hash())
     })?;
+    if let Some(page) = page {
+        write_page(&stage, &run, page, general)?;
+    }
     let parameters = run.parameters()?;
     let TopicParameters { topics, unigram, .. } = parameters.topics()?;
     let evaluation = Evaluation { threads: general.threads, seed: general.seed, ..Evaluation::default() };
@@ -160,6 +176,29 @@ fn learn(
     let ended = run.fit(open, &FitOptions::default(), &mut Bar { output, interrupt })?;
     output.progress.finish();
     Ok((ended == Ended::Finished).then_some(run))
+}
+
+/// Writes the page of the model with the documents that it was learnt from.
+fn write_page(stage: &Stage, run: &TrainingRun, page: PageFile, general: &General) -> anyhow::Result<()> {
+    let program = "gibbstream demo --report page.html".to_owned();
+    let options = ExploreOptions {
+        title: "Ten themes".into(),
+        sweeps: PAGE_SWEEPS,
+        seed: general.seed,
+        threads: general.threads,
+        commands: Commands { program, ..Commands::default() },
+        ..ExploreOptions::default()
+    };
+    let snapshot = run.snapshot()?;
+    let report = thread_pool(general.threads)?.install(|| {
+        let mut explorer = Explorer::new(&snapshot, &options, None)?;
+        let documents: Vec<Record> =
+            (0..DOCUMENTS).map(|index| Record::counts(stage.documents.document(index))).collect();
+        explorer.look(documents)?;
+        explorer.finish()
+    })?;
+    page.finish(report, PageFormat::Html)?;
+    Ok(())
 }
 
 /// Shows how far learning is.
@@ -262,6 +301,9 @@ fn show(
     writeln!(text, "\nNow with your own documents, one per line:")?;
     writeln!(text, "  {STRONG}gibbstream train documents.txt --topics 20 --out model.gbs{STRONG:#}")?;
     writeln!(text, "  {STRONG}gibbstream topics model.gbs{STRONG:#}")?;
+    if let Some(page) = &args.report {
+        writeln!(text, "\nOpen {STRONG}{}{STRONG:#} in a browser to explore the model.", page.display())?;
+    }
     if let Some(out) = &args.out {
         writeln!(text, "\n{FAINT}The model of this demo is in {}.{FAINT:#}", out.display())?;
     }

@@ -51,9 +51,9 @@ pub struct EvaluateArgs {
     /// How the likelihood is estimated: smc, left-to-right (as in the paper), or ais
     #[arg(long, value_name = "NAME", default_value = "smc", value_parser = ["smc", "left-to-right", "ais"], hide_possible_values = true)]
     pub estimator: String,
-    /// Particles per document; more are slower and more precise
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub particles: usize,
+    /// Particles per document, or auto: 20, and more for documents whose estimate is uncertain
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = parse_particles)]
+    pub particles: ParticleChoice,
     /// Also the evidence lower bound of the documents, by mean field
     #[arg(long)]
     pub elbo: bool,
@@ -63,6 +63,18 @@ pub struct EvaluateArgs {
     /// Also how well the words of each topic go together in the documents
     #[arg(long)]
     pub coherence: bool,
+}
+
+/// A number of particles; `None` if it is to be found.
+#[derive(Clone, Copy, Debug)]
+pub struct ParticleChoice(Option<usize>);
+
+fn parse_particles(text: &str) -> Result<ParticleChoice, String> {
+    if text == "auto" {
+        return Ok(ParticleChoice(None));
+    }
+    let number = text.parse().map_err(|_| "use a number such as 100, or auto".to_owned())?;
+    Ok(ParticleChoice(Some(number)))
 }
 
 #[derive(Serialize)]
@@ -88,7 +100,8 @@ struct Report<'a> {
 pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::Result<Outcome> {
     let evaluation = Evaluation {
         estimator: args.estimator.parse::<Estimator>()?,
-        particles: args.particles,
+        particles: args.particles.0.unwrap_or(Evaluation::default().particles),
+        adaptive: args.particles.0.is_none(),
         seed: general.seed,
         threads: general.threads,
     };
@@ -209,6 +222,9 @@ fn warn_about(score: &AnyScore, output: &Output) {
 
 fn table(report: &Report<'_>, score: &Score) -> String {
     let error = score.standard_error.map_or(String::new(), |error| format!(" ± {error:.2}"));
+    let chance = score
+        .monte_carlo_error
+        .map_or(String::new(), |error| format!(", ± {error:.3} of the score by chance"));
     let optional = |value: Option<f64>, digits: usize| {
         value.map_or("undefined (no tokens)".to_owned(), |value| format!("{value:.digits$}"))
     };
@@ -223,7 +239,7 @@ fn table(report: &Report<'_>, score: &Score) -> String {
          {}{}{}\
          documents                    {}\n\
          tokens                       {} ({} outside of the vocabulary left out)\n\
-         estimator                    {} with {} particles, seed {}\n\
+         estimator                    {} with {} particles, seed {}{chance}\n\
          model                        {} {}\n",
         score.log_perplexity_per_document,
         score.unigram_log_perplexity_per_document,

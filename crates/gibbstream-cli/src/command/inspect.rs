@@ -3,7 +3,7 @@
 use super::export::describe;
 use crate::Outcome;
 use crate::args::input::{ReadingArgs, report_bad};
-use crate::output::{FAINT, Output, STRONG, count};
+use crate::output::{FAINT, Output, STRONG, count, shown};
 use gibbstream::Error;
 use gibbstream::corpus::{StopWords, Tokenizer, VocabularyLimits};
 use gibbstream::file::{Model, RunState};
@@ -169,8 +169,8 @@ fn details(text: &mut String, diagnostics: &Diagnostics) -> std::fmt::Result {
 }
 
 fn shortened(columns: &[String]) -> String {
-    let shown = columns.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if columns.len() > 8 { format!("{shown}, ...") } else { shown }
+    let first = columns.iter().take(8).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
+    if columns.len() > 8 { format!("{first}, ...") } else { first }
 }
 
 /// What has been done to the model, and where its run stands.
@@ -190,7 +190,7 @@ fn past(text: &mut String, model: &Model, run: Option<&RunState>) -> std::fmt::R
             "history     {} {} {unit}{tokens} from {} (version {})",
             entry.action,
             count(entry.documents),
-            entry.inputs.join(", "),
+            shown(&entry.inputs.join(", ")),
             entry.version
         )?;
         entry.changes.iter().try_for_each(|change| writeln!(text, "            with {change}"))?;
@@ -238,7 +238,7 @@ fn corpus(args: &InspectArgs, output: &Output) -> anyhow::Result<Outcome> {
         output.print_json(&json!({
             "schema": "gibbstream/inspect/1",
             "kind": "corpus",
-            "file": name,
+            "file": name.display().to_string(),
             "format": format,
             "documents": documents,
             "empty_documents": empty,

@@ -1,9 +1,11 @@
 //! `man`: manual pages from the same source as the help texts.
 
 use crate::Outcome;
+use crate::args::General;
 use crate::output::Output;
 use gibbstream::Error;
-use std::path::PathBuf;
+use gibbstream::file::{Kind, claim_folder, is_of_kind};
+use std::path::{Path, PathBuf};
 
 /// Write manual pages into a folder
 #[derive(Clone, Debug, clap::Args)]
@@ -14,15 +16,18 @@ pub struct ManArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &ManArgs, output: &Output) -> anyhow::Result<Outcome> {
+pub fn run(args: &ManArgs, general: &General, output: &Output) -> anyhow::Result<Outcome> {
     let folder = &args.folder;
-    std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, "create", source))?;
     let command = crate::args::command().disable_help_subcommand(true);
-    let pages = 1 + command.get_subcommands().count();
+    let of_commands = command.get_subcommands().map(|command| format!("gibbstream-{}.1", command.get_name()));
+    let names: Vec<String> = std::iter::once("gibbstream.1".to_owned()).chain(of_commands).collect();
+    let pages = names.len();
+    let is_ours = |folder: &Path| is_of_kind(&folder.join(&names[0]), Kind::MANUAL);
+    claim_folder(folder, &names, is_ours, general.force)?;
     clap_mangen::generate_to(command, folder).map_err(|source| Error::io(folder, "write to", source))?;
     if output.json {
         output.print_json(
-            &serde_json::json!({ "schema": "gibbstream/man/1", "folder": folder, "pages": pages }),
+            &serde_json::json!({ "schema": "gibbstream/man/1", "folder": folder.display().to_string(), "pages": pages }),
         )?;
     } else {
         output.note(format_args!("{pages} manual pages are in {}", folder.display()));

@@ -10,6 +10,7 @@ pub mod infer;
 pub mod inspect;
 pub mod man;
 pub mod methods;
+pub mod report;
 pub mod serve;
 pub mod synth;
 pub mod topics;

@@ -4,10 +4,11 @@ use crate::Outcome;
 use crate::args::General;
 use crate::output::{Output, count};
 use gibbstream::corpus::{Length, Synthetic, Truth, write_uci};
+use gibbstream::file::claim_folder;
 use gibbstream::file::npy::write_npy;
 use gibbstream::{Error, Result};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const EXAMPLES: &str = "\
@@ -17,6 +18,9 @@ Examples:
 
 Writes docword.txt.zst and vocab.txt (UCI format), and the truth as NumPy arrays: beta.npy (topics x words, rows sum
 to 1) and alpha.npy. Document i depends on the seed and on i only, so a longer corpus begins like a shorter one.";
+
+/// What is written.
+const FILES: [&str; 4] = ["docword.txt.zst", "vocab.txt", "beta.npy", "alpha.npy"];
 
 /// Write a synthetic corpus with known topics
 #[derive(Clone, Debug, clap::Args)]
@@ -59,6 +63,8 @@ pub fn run(args: &SynthArgs, general: &General, output: &Output) -> anyhow::Resu
         )
         .into());
     }
+    let is_ours = |folder: &Path| FILES.iter().all(|name| folder.join(name).is_file());
+    claim_folder(&args.out, &FILES, is_ours, general.force)?;
     let truth = Truth::random(args.topics, args.vocab, args.topic_concentration, args.alpha, general.seed)?;
     let truth = Arc::new(truth);
     let documents = Synthetic::new(truth.clone(), length, general.seed, args.docs)?;
@@ -83,7 +89,7 @@ pub fn run(args: &SynthArgs, general: &General, output: &Output) -> anyhow::Resu
             "entries": size.entries,
             "tokens": size.tokens,
             "seed": general.seed.0,
-            "out": args.out,
+            "out": args.out.display().to_string(),
         }))?;
     } else {
         output.note(format_args!(

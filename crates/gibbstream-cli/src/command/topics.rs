@@ -6,13 +6,14 @@ use crate::Outcome;
 use crate::args::General;
 use crate::args::input::{ReadingArgs, report_bad, report_found};
 use crate::interrupt::Interrupt;
-use crate::output::{FAINT, Output, STRONG, WORDS, fit};
+use crate::output::{FAINT, Output, STRONG, WORDS, fit, shown};
 use crate::source::Source;
 use gibbstream::Error;
+use gibbstream::explore::RecordFields;
 use gibbstream::inference::mixtures::MixtureInference;
-use gibbstream::learn::Snapshot;
+use gibbstream::learn::{Observation, Snapshot};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +81,13 @@ struct Example {
     id: Option<String>,
     index: u64,
     weight: f64,
+    /// The beginning of its text; nothing where the input has counts alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
 }
+
+/// Characters of a text that are kept to show how it begins.
+const BEGINNING: usize = 200;
 
 /// Runs the command.
 pub fn run(
@@ -161,9 +168,11 @@ fn typical_documents(
     output: &Output,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<Vec<Example>>> {
-    let inputs = args.reading.with(args.documents.clone(), tokenizer_of(model))?.resolve()?;
+    let inputs = args.reading.with(args.documents.clone(), tokenizer_of(model))?;
+    let text_field = inputs.text_field.clone();
+    let inputs = inputs.resolve()?;
     report_found(&inputs, output);
-    let source = Source::of(model, inputs)?;
+    let source = Source::of(model, RecordFields::default().kept_by(&inputs, &text_field))?;
     let mut best: Vec<Vec<Example>> = vec![Vec::new(); model.components()];
     output.progress.start("reading", source.unit(), source.expected());
     let sweeps = model.settings.method.sweeps.max(2);
@@ -175,7 +184,8 @@ fn typical_documents(
             // Behind all that are at least as good, so that the first of equal documents wins.
             let place = best.partition_point(|other| other.weight >= weight);
             if place < args.examples {
-                best.insert(place, Example { id: document.id().map(str::to_owned), index, weight });
+                let (id, text) = (document.id().map(str::to_owned), beginning(document));
+                best.insert(place, Example { id, index, weight, text });
                 best.truncate(args.examples);
             }
         }
@@ -188,6 +198,19 @@ fn typical_documents(
 
 /// Columns that a table may take: those of a plain terminal.
 const WIDTH: usize = 80;
+
+/// How the text of a document begins, on one line.
+fn beginning(document: &Observation) -> Option<String> {
+    let Observation::Document(document) = document else { return None };
+    let text = match document.kept.first()? {
+        Value::String(text) => text.clone(),
+        Value::Array(tokens) => tokens.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+        _ => return None,
+    };
+    let start: String = text.chars().take(2 * BEGINNING).collect();
+    let words: Vec<&str> = start.split_whitespace().collect();
+    Some(words.join(" ").chars().take(BEGINNING).collect())
+}
 
 fn table(topics: &[Topic]) -> Result<String, std::fmt::Error> {
     let mut text = format!("{STRONG}topic   share   alpha  effective  exclusive  words{STRONG:#}\n");
@@ -202,7 +225,7 @@ fn table(topics: &[Topic]) -> Result<String, std::fmt::Error> {
         );
         let (id, rest) = head.split_at(5);
         let indent = head.chars().count();
-        let lines = wrapped(topic.words.iter().map(|word| word.word.as_str()), WIDTH - indent);
+        let lines = wrapped(topic.words.iter().map(|word| shown(&word.word)), WIDTH - indent);
         for (at, line) in lines.iter().enumerate() {
             match at {
                 0 => write!(text, "{STRONG}{id}{STRONG:#}{rest}")?,
@@ -215,16 +238,20 @@ fn table(topics: &[Topic]) -> Result<String, std::fmt::Error> {
             let share = format!("{:indent$}{:4.0}% of ", "", 100.0 * example.weight);
             let name = fit(&name, WIDTH - share.len());
             writeln!(text, "{FAINT}{share}{}{FAINT:#}", name.trim_end())?;
+            if let Some(beginning) = &example.text {
+                let beginning = fit(beginning, WIDTH - indent - 5);
+                writeln!(text, "{:indent$}     {FAINT}{}{FAINT:#}", "", beginning.trim_end())?;
+            }
         }
     }
     Ok(text)
 }
 
 /// Words in lines of at most `width` characters; at least one line, and at least one word in each.
-fn wrapped<'a>(words: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
+fn wrapped(words: impl Iterator<Item = impl AsRef<str>>, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in words {
-        let last = lines.len() - 1;
+        let (word, last) = (word.as_ref(), lines.len() - 1);
         let line = &mut lines[last];
         if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
             lines.push(word.to_owned());
@@ -246,6 +273,6 @@ mod tests {
     fn words_are_wrapped_between_words() {
         assert_eq!(wrapped(["one", "two", "three"].into_iter(), 7), ["one two", "three"]);
         assert_eq!(wrapped(["longer-than-that", "é"].into_iter(), 5), ["longer-than-that", "é"]);
-        assert_eq!(wrapped(std::iter::empty(), 5), [""]);
+        assert_eq!(wrapped(std::iter::empty::<&str>(), 5), [""]);
     }
 }

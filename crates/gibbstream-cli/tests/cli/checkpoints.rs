@@ -1,6 +1,6 @@
 //! Checkpoints: what is kept, what is refused, and that a resumed run ends with the same bits.
 
-use crate::support::{Folder, run, run_with};
+use crate::support::{Folder, run, run_with, signalled};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ fn a_resumed_run_ends_with_the_same_bits() {
         let folder = Folder::with_corpora();
         let whole = run(&folder, &line).ok().json();
         killed_late(&folder, &line, 2);
-        let resumed = run(&folder, &format!("{line} --checkpoint ck --resume --threads 3")).ok();
+        let resumed = run(&folder, &format!("{line} --checkpoint ck --resume --threads 2")).ok();
         assert!(resumed.stderr.starts_with("going on after "), "{line}: {}", resumed.stderr);
         let resumed = resumed.json();
         for field in ["model_hash", "documents", "tokens", "updates", "alpha_sum", "vocabulary", "warnings"] {
@@ -164,9 +164,8 @@ fn an_input_that_has_become_shorter_is_noticed() {
     killed_late(&folder, line, 1);
     let text = String::from_utf8(folder.read("reviews.txt")).unwrap();
     folder.write("reviews.txt", text.lines().take(50).collect::<Vec<_>>().join("\n"));
-    run(&folder, &format!("{line} --checkpoint ck --resume -q")).refused(
-        "INPUT: it ends before the 110 documents that the run has learnt from; give the same input as before",
-    );
+    run(&folder, &format!("{line} --checkpoint ck --resume -q"))
+        .refused(&format!("reviews.txt: does not begin with what the run has learnt from; {ADVICE}"));
 }
 
 #[test]
@@ -210,7 +209,7 @@ fn the_log_goes_on_where_the_checkpoint_is() {
 fn waiting(folder: &Folder, flags: &str) -> Child {
     folder.write("vocab.txt", "plot\nactor\nnovel\npage\nsong\n");
     let line = "train - --format text --vocab vocab.txt --topics 3 --batch 10 --sweeps 5 --log log.jsonl --checkpoint ck";
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gibbstream"))
+    let mut child = signalled()
         .current_dir(folder.path())
         .args(line.split(' ').chain(flags.split_whitespace()))
         .stdin(Stdio::piped())
@@ -246,7 +245,8 @@ fn a_second_writer_is_refused() {
 
 #[test]
 fn signals_write_a_checkpoint() {
-    for (signal, name, code) in [("-TERM", "SIGTERM", 143), ("-INT", "Ctrl-C", 130)] {
+    for (signal, name, code) in [("-TERM", "SIGTERM", 143), ("-INT", "Ctrl-C", 130), ("-HUP", "SIGHUP", 129)]
+    {
         let folder = Folder::with_corpora();
         let mut child = waiting(&folder, "--out m.gbs --json");
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
@@ -268,4 +268,52 @@ fn signals_write_a_checkpoint() {
         };
         assert_eq!(piped("--checkpoint ck --resume")["model_hash"], piped("")["model_hash"]);
     }
+}
+
+const ADVICE: &str =
+    "give the same input as before to go on, or another folder to --checkpoint to begin anew with this one";
+
+#[test]
+fn an_input_that_has_changed_is_refused_by_name() {
+    let folder = Folder::with_corpora();
+    let line = "train reviews.txt --topics 3 --batch 10 --sweeps 5 --json";
+    killed_late(&folder, line, 1);
+    let text = folder.text("reviews.txt");
+    let turned: Vec<&str> = text.lines().rev().collect();
+    folder.write("reviews.txt", turned.join("\n") + "\n");
+    let resumed = format!("{line} --checkpoint ck --resume -q");
+    let refusal = format!("reviews.txt: does not begin with what the run has learnt from; {ADVICE}");
+    run(&folder, &resumed).refused(&refusal);
+    // One letter at the end is enough, because the words were counted to the end.
+    folder.write("reviews.txt", text.replacen(text.trim_end(), &format!("{}s", text.trim_end()), 1));
+    run(&folder, &resumed).refused(&refusal);
+    // What was added after it is no change.
+    folder.write("reviews.txt", format!("{text}plot actor\n"));
+    assert_eq!(run(&folder, &resumed).ok().json()["documents"], 121);
+}
+
+#[test]
+fn other_files_and_another_standard_input_are_refused() {
+    let folder = Folder::with_corpora();
+    std::fs::create_dir(folder.file("parts")).unwrap();
+    let text = folder.text("reviews.txt");
+    folder.write("parts/b.txt", &text);
+    let line = "train parts/*.txt --topics 3 --batch 10 --sweeps 5 --json";
+    killed_late(&folder, line, 1);
+    folder.write("parts/a.txt", "plot actor\n");
+    run(&folder, &format!("{line} --checkpoint ck --resume -q"))
+        .refused(&format!("INPUT: the run has read parts/b.txt where there is parts/a.txt now; {ADVICE}"));
+    std::fs::remove_dir_all(folder.file("ck")).unwrap();
+    folder.write("vocab.txt", "plot\nactor\nnovel\npage\nsong\n");
+    let piped = |flags: &str, text: String| {
+        let line =
+            "train - --format text --vocab vocab.txt --topics 3 --batch 10 --sweeps 5 --json --checkpoint ck";
+        run_with(&folder, &format!("{line} --checkpoint-every 1b -q {flags}"), |command| {
+            command.write_stdin(text);
+        })
+    };
+    piped("--max-seconds 0.000001", text.clone()).ok();
+    piped("--resume", text.replace("plot", "blot"))
+        .refused(&format!("-: does not begin with what the run has learnt from; {ADVICE}"));
+    assert_eq!(piped("--resume", text).ok().json()["documents"], 120);
 }

@@ -35,7 +35,7 @@ fn a_model_equals_itself() {
         )
     );
     assert_eq!((&scores["documents"], &scores["mean"]), (&30.into(), &0.0.into()));
-    let alone = run(&folder, "evaluate uci.gbs uci --limit-docs 30 --json").ok().json();
+    let alone = run(&folder, "evaluate uci.gbs uci --limit-docs 30 --particles 20 --json").ok().json();
     assert_eq!(scores["log_perplexity_per_document_a"], alone["log_perplexity_per_document"]);
 }
 

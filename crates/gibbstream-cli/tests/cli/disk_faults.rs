@@ -1,67 +1,103 @@
-//! A full disk and failing calls: a clear error, and the checkpoint before stays usable.
+//! A full disk and failing calls: a clear error, and the checkpoint before stays usable. Every test makes sure that what
+//! it lets happen has happened.
 
-use crate::support::{Folder, run, run_with, skipped};
+use crate::support::{Folder, Ran, run, run_with, skipped};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const LINE: &str =
     "train uci --topics 4 --batch 20 --sweeps 5 --json --threads 1 --checkpoint ck --checkpoint-every 5b";
-const NO_SPACE: &str = "28";
-const IO_ERROR: &str = "5";
+const NO_SPACE: (&str, &str) = ("28", "No space left on device (os error 28)");
+const IO_ERROR: (&str, &str) = ("5", "Input/output error (os error 5)");
+const LOG: &str = "calls.log";
 
-/// Builds the library that lets calls fail; the compiler is there, because the compression libraries need it too.
-fn shim(folder: &Folder) -> std::path::PathBuf {
-    let (source, library) = (folder.file("fail.c"), folder.file("fail.so"));
-    std::fs::write(&source, include_str!("fail_nth_call.c")).unwrap();
-    let built =
-        Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).arg("-ldl").output();
-    let built = built.unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    library
+/// A folder with corpora, and the library that lets calls fail beside it. The compiler is there, because the
+/// compression libraries need it too.
+struct Faults {
+    folder: Folder,
+    library: Folder,
+}
+
+impl Faults {
+    fn new() -> Self {
+        let (folder, library) = (Folder::with_corpora(), Folder::new());
+        library.write("fault.c", include_str!("fail_nth_call.c"));
+        let built = Command::new("cc")
+            .current_dir(library.path())
+            .args("-shared -fPIC -o fault.so fault.c -ldl".split(' '))
+            .output()
+            .unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        Self { folder, library }
+    }
+
+    /// Runs the program between which and the system the library stands; returns the calls that it made too.
+    fn run(&self, line: &str, variables: &[(&str, &str)]) -> (Ran, Vec<Call>) {
+        let log = self.library.file(LOG);
+        std::fs::remove_file(&log).ok();
+        let folder = self.folder.path().canonicalize().unwrap();
+        let ran = run_with(&self.folder, line, |command| {
+            command.env("LD_PRELOAD", self.library.file("fault.so")).env("FAULT_LOG", &log);
+            command.env("FAULT_FOLDER", &folder).envs(variables.iter().copied());
+        });
+        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        (ran, text.lines().map(|line| Call::parse(line, &folder)).collect())
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Call {
+    kind: String,
+    file: String,
+    failed: bool,
+}
+
+impl Call {
+    fn parse(line: &str, folder: &Path) -> Self {
+        let (line, failed) = line.strip_suffix(" FAILED").map_or((line, false), |line| (line, true));
+        let (kind, path) = line.split_once(' ').unwrap();
+        let path = PathBuf::from(path);
+        let file = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+        Self { kind: kind.to_owned(), file, failed }
+    }
 }
 
 /// Fails the first call, then the second, and so on, until a run is not disturbed any more.
-fn each_call_fails(lasting: bool, number: &str) {
-    let folder = Folder::with_corpora();
-    let library = shim(&folder);
-    let whole = run(&folder, &LINE.replace(" ck ", " whole ")).ok().json();
+fn each_call_fails(lasting: bool, (number, answer): (&str, &str)) {
+    let faults = Faults::new();
+    let folder = &faults.folder;
+    let whole = run(folder, &LINE.replace(" ck ", " whole ")).ok().json();
     // A first checkpoint that nothing may harm.
-    run(&folder, &format!("{LINE} --max-seconds 0.000001")).ok();
-    let disturbed = |nth: usize| {
-        run_with(&folder, &format!("{LINE} --resume"), |command| {
-            command.env("LD_PRELOAD", &library).env("FAIL_NTH", nth.to_string()).env("FAIL_ERRNO", number);
-            if lasting {
-                command.env("FAIL_LASTING", "1");
-            }
-        })
-    };
-    let mut refusals = 0;
+    run(folder, &format!("{LINE} --max-seconds 0.000001")).ok();
+    let mut failed_kinds = std::collections::BTreeSet::new();
     for nth in 1.. {
         assert!(nth < 200, "the calls never stop failing");
-        let ran = disturbed(nth);
-        let finished = ran.code == Some(0);
-        if !finished {
-            refusals += 1;
-            assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "call {nth}: {}", ran.stderr);
-            let last = ran.stderr.lines().last().unwrap_or_default();
-            let system =
-                if number == NO_SPACE { "No space left on device (os error 28)" } else { "(os error 5)" };
-            assert!(last.starts_with("error: ck") && last.ends_with(system), "call {nth}: {}", ran.stderr);
+        let count = nth.to_string();
+        let mut variables =
+            vec![("FAIL_KINDS", "create write fsync rename"), ("FAIL_NTH", &count), ("FAIL_ERRNO", number)];
+        if lasting {
+            variables.push(("FAIL_LASTING", "1"));
         }
-        let left: Vec<_> =
-            std::fs::read_dir(folder.file("ck")).unwrap().map(|entry| entry.unwrap().path()).collect();
-        let whole_ones = left.iter().filter(|path| path.extension().is_some_and(|ending| ending == "gbs"));
-        let mut loadable = 0;
+        let (ran, calls) = faults.run(&format!("{LINE} --resume"), &variables);
+        let failed: Vec<&Call> = calls.iter().filter(|call| call.failed).collect();
+        let left = std::fs::read_dir(folder.file("ck")).unwrap().map(|entry| entry.unwrap().path());
+        let whole_ones: Vec<PathBuf> =
+            left.filter(|path| path.extension().is_some_and(|ending| ending == "gbs")).collect();
+        assert!(!whole_ones.is_empty(), "call {nth}");
         for path in whole_ones {
-            run(&folder, &format!("inspect {} --json", path.display())).ok();
-            loadable += 1;
+            run(folder, &format!("inspect {} --json", path.display())).ok();
         }
-        assert!(loadable >= 1, "call {nth}");
-        if finished {
-            assert_eq!(ran.json()["model_hash"], whole["model_hash"], "call {nth}");
+        if failed.is_empty() {
+            assert_eq!(ran.ok().json()["model_hash"], whole["model_hash"], "call {nth}");
             break;
         }
+        failed_kinds.insert(failed[0].kind.clone());
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{failed:?}: {}", ran.stderr);
+        let last = ran.stderr.lines().last().unwrap_or_default();
+        assert!(last.starts_with("error: ck") && last.ends_with(answer), "{failed:?}: {}", ran.stderr);
     }
-    assert!(refusals >= 5, "only {refusals} calls failed");
+    let expected = ["create", "fsync", "rename", "write"];
+    assert_eq!(failed_kinds.iter().map(String::as_str).collect::<Vec<_>>(), expected, "some never failed");
 }
 
 #[test]
@@ -72,6 +108,56 @@ fn a_single_call_that_fails() {
 #[test]
 fn all_calls_from_one_on_fail_for_want_of_space() {
     each_call_fails(true, NO_SPACE);
+}
+
+#[test]
+fn a_read_that_fails_is_told_with_the_name_of_the_file() {
+    let faults = Faults::new();
+    let mut named = std::collections::BTreeSet::new();
+    for nth in 1.. {
+        assert!(nth < 200, "the reads never stop failing");
+        let (ran, calls) = faults.run(
+            "train reviews.txt uci --topics 3 --batch 50 --sweeps 2 --json --threads 1",
+            &[("FAIL_KINDS", "read"), ("FAIL_NTH", &nth.to_string()), ("FAIL_ERRNO", IO_ERROR.0)],
+        );
+        let Some(failed) = calls.iter().find(|call| call.failed) else {
+            ran.ok();
+            break;
+        };
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{failed:?}: {}", ran.stderr);
+        let told = format!("error: {}: cannot ", failed.file);
+        assert!(
+            ran.stderr.starts_with(&told) && ran.stderr.contains("(os error 5)"),
+            "{failed:?}: {}",
+            ran.stderr
+        );
+        named.insert(failed.file.clone());
+    }
+    let all = ["reviews.txt", "uci/docword.txt.zst", "uci/vocab.txt"];
+    assert_eq!(named.iter().map(String::as_str).collect::<Vec<_>>(), all, "some were never failed");
+}
+
+/// A file that is renamed before its content is on the disk can be empty after a crash; a name that is not on the disk
+/// can be lost.
+#[test]
+fn content_is_flushed_before_the_name_and_the_name_before_going_on() {
+    let faults = Faults::new();
+    let (ran, calls) = faults.run(&format!("{LINE} --out m.gbs"), &[]);
+    ran.ok();
+    let renames: Vec<usize> = (0..calls.len()).filter(|&at| calls[at].kind == "rename").collect();
+    // Checkpoints after 5, 10 and 15 minibatches and at the end, and the model.
+    assert!(renames.len() >= 4, "{calls:?}");
+    assert!(renames.iter().any(|&at| calls[at].file == "m.gbs"), "{calls:?}");
+    for at in renames {
+        let folder = Path::new(&calls[at].file).parent().unwrap().to_string_lossy().into_owned();
+        let before = &calls[at - 1];
+        assert_eq!(before.kind, "fsync", "before {:?} comes {before:?}", calls[at]);
+        assert!(before.file.contains(".gibbstream-"), "{before:?}");
+        let wrote = calls[..at].iter().rposition(|call| call.file == before.file && call.kind == "write");
+        assert!(wrote.is_some_and(|wrote| wrote < at - 1), "nothing was written to {before:?}");
+        let after = Call { kind: "fsync".into(), file: folder, failed: false };
+        assert_eq!(calls.get(at + 1), Some(&after), "after {:?}", calls[at]);
+    }
 }
 
 #[test]

@@ -102,3 +102,68 @@ fn what_cannot_be_followed_is_refused() {
         run(&folder, &format!("train {line} --follow --topics 2 --json")).refused(text);
     }
 }
+
+/// The command of every part of the run below.
+const FLAGS: &str = "--vocab-mode grow --topics 3 --batch 10 --sweeps 5 --json";
+
+/// Starts or goes on, and ends once so many minibatches have been learnt from.
+fn until(folder: &Folder, minibatches: usize) -> (serde_json::Value, String) {
+    let line = format!("train log.txt --follow --checkpoint ck --resume --log steps.jsonl {FLAGS}");
+    let mut child = start(folder, &line);
+    wait_for(folder, minibatches);
+    let mut stderr = child.stderr.take().unwrap();
+    let (code, report) = end(child);
+    assert_eq!(code, Some(143));
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut stderr, &mut text).unwrap();
+    (report, text)
+}
+
+#[test]
+fn nothing_is_lost_or_read_twice_when_a_followed_file_is_rotated() {
+    let folder = Folder::with_corpora();
+    let text = folder.text("reviews.txt");
+    let lines: Vec<&str> = text.lines().collect();
+    let joined = |some: &[&str]| some.join("\n") + "\n";
+    folder.write("log.txt", joined(&lines[..30]));
+    let line = format!("train log.txt --follow --checkpoint ck --resume --log steps.jsonl {FLAGS}");
+    let child = start(&folder, &line);
+    wait_for(&folder, 3);
+    // While it runs.
+    std::fs::rename(folder.file("log.txt"), folder.file("log.txt.1")).unwrap();
+    folder.write("log.txt", joined(&lines[30..50]));
+    wait_for(&folder, 5);
+    let (_, report) = end(child);
+    assert_eq!(report["documents"], 50);
+    append(&folder, &joined(&lines[50..70]));
+    assert_eq!(until(&folder, 7).0["documents"], 70);
+    // While it does not, with lines before and after.
+    append(&folder, &joined(&lines[70..85]));
+    std::fs::rename(folder.file("log.txt"), folder.file("log.txt.1")).unwrap();
+    folder.write("log.txt", joined(&lines[85..90]));
+    assert_eq!(until(&folder, 9).0["documents"], 90);
+    // Twice in a row.
+    append(&folder, &joined(&lines[90..95]));
+    std::fs::rename(folder.file("log.txt"), folder.file("log.txt.2")).unwrap();
+    folder.write("log.txt.1", joined(&lines[95..105]));
+    folder.write("log.txt", joined(&lines[105..110]));
+    assert_eq!(until(&folder, 11).0["documents"], 110);
+    // Copied and cut, as `copytruncate` does.
+    append(&folder, &joined(&lines[110..115]));
+    std::fs::copy(folder.file("log.txt"), folder.file("log.txt.1")).unwrap();
+    folder.write("log.txt", joined(&lines[115..]));
+    let (report, stderr) = until(&folder, 12);
+    assert_eq!(report["documents"], 120, "{stderr}");
+    let whole = run(&folder, &format!("train reviews.txt {FLAGS}")).ok().json();
+    assert_eq!(report["model_hash"], whole["model_hash"]);
+    // Gone for good: said, and gone on with what is there.
+    for name in ["log.txt.1", "log.txt.2"] {
+        std::fs::remove_file(folder.file(name)).unwrap();
+    }
+    std::fs::remove_file(folder.file("log.txt")).unwrap();
+    folder.write("log.txt", joined(&lines[..10]));
+    let (report, stderr) = until(&folder, 13);
+    assert_eq!(report["documents"], 130);
+    let told = "warning: log.txt is another file since it was read to byte ";
+    assert!(stderr.contains(told) || stderr.contains("warning: log.txt was cut since"), "{stderr}");
+}

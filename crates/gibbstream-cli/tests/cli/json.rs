@@ -12,7 +12,7 @@ const TRAIN: &str = "schema model method topics vocabulary documents tokens out_
     train_seconds train_cpu_seconds token_sweeps_per_cpu_second peak_rss_mib alpha_sum model_hash warnings";
 
 const EVALUATE: &str = "schema model_hash method seed estimator particles documents tokens out_of_vocabulary_tokens \
-    log_perplexity_per_document standard_error log_likelihood_per_token perplexity \
+    log_perplexity_per_document standard_error monte_carlo_error log_likelihood_per_token perplexity \
     unigram_log_perplexity_per_document";
 
 #[test]

@@ -23,6 +23,10 @@ mod odd_documents;
 
 mod signals;
 
+mod outputs;
+
+mod limits;
+
 mod checkpoints;
 
 mod kills;
@@ -46,6 +50,8 @@ mod terminal;
 mod exports;
 
 mod compare;
+
+mod report;
 
 mod rows;
 

@@ -223,10 +223,10 @@ fn models_that_are_damaged_or_something_else() {
 fn places_that_cannot_be_written_are_noticed_before_training() {
     let folder = Folder::with_corpora();
     run(&folder, "train uci --topics 3 --out nowhere/m.gbs")
-        .refused("nowhere/m.gbs: cannot write: No such file or directory (os error 2)");
+        .refused("nowhere/m.gbs: cannot create: No such file or directory (os error 2)");
     run(&folder, "train uci --topics 3 --out uci").refused("uci: cannot write: is a directory");
     run(&folder, "train uci --topics 3 --json --log nowhere/log")
-        .refused("nowhere/log: cannot write: No such file or directory (os error 2)");
+        .refused("nowhere/log: cannot create: No such file or directory (os error 2)");
 }
 
 #[test]

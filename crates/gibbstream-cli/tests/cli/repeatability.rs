@@ -64,3 +64,29 @@ fn a_model_is_the_same_bytes_every_time() {
     assert!(folder.read("a.gbs") == folder.read("b.gbs"));
     assert_ne!(folder.hash("uci --topics 3 --seed 1"), folder.hash("uci --topics 3 --seed 2"));
 }
+
+/// The bits are the same on processors without wide vectors, and today as they were when this was written.
+#[test]
+fn every_width_of_vectors_gives_the_golden_hash() {
+    let folder = Folder::new();
+    run(&folder, "synth --topics 6 --vocab 200 --docs 300 --length 40 --seed 5 --out uci").ok();
+    for (flags, golden) in [
+        ("--topics 20 --batch 30 --sweeps 5", GOLDEN[0]),
+        ("--topics 21 --batch 30 --method olda", GOLDEN[1]),
+        ("--model hdp --batch 30 --sweeps 5", GOLDEN[2]),
+    ] {
+        for width in ["base", "avx2", "all"] {
+            let ran = run_with(&folder, &format!("train uci {flags} --seed 3 --json"), |command| {
+                command.env("GIBBSTREAM_VECTORS", width);
+            });
+            assert_eq!(ran.ok().json()["model_hash"], golden, "{flags} with {width}");
+        }
+    }
+}
+
+/// A change of these is a change of results: it belongs into CHANGELOG.md.
+const GOLDEN: [&str; 3] = [
+    "255815b93f1989013e5b23c7a2cb079421b0bef137b2b0a90dddf0de8c886b46",
+    "b9b4c47283bdeccbbd96ad69fc8aff8a6f8c5868bea726cbf9ad3a6dbdb5503c",
+    "d7c9f79948e7e078e37ae8e30ba6c3338aef9c5a3a12cf90843dea52240bf1da",
+];

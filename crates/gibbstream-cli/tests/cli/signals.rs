@@ -1,6 +1,6 @@
 //! Ctrl-C and SIGTERM: finish the minibatch, write the model so far, and say so.
 
-use crate::support::{Folder, run};
+use crate::support::{Folder, run, signalled};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// A training run that waits for more documents than it will ever get.
 fn waiting(folder: &Folder, documents: usize, flags: &[&str]) -> Child {
     folder.write("vocab.txt", "plot\nactor\nnovel\npage\n");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gibbstream"))
+    let mut child = signalled()
         .current_dir(folder.path())
         .args(["train", "-", "--format", "text", "--vocab", "vocab.txt", "--topics", "2", "--batch", "2"])
         .args(["--log", "log.jsonl"])
@@ -56,7 +56,8 @@ fn end(mut child: Child) -> (Option<i32>, String, String) {
 
 #[test]
 fn the_model_so_far_is_written() {
-    for (signal, name, code) in [("-INT", "Ctrl-C", 130), ("-TERM", "SIGTERM", 143)] {
+    for (signal, name, code) in [("-INT", "Ctrl-C", 130), ("-TERM", "SIGTERM", 143), ("-HUP", "SIGHUP", 129)]
+    {
         let folder = Folder::new();
         let child = waiting(&folder, 10, &["--out", "m.gbs", "--json"]);
         wait_until("five minibatches are learnt", || lines(&folder) == 5);
@@ -103,4 +104,32 @@ fn commands_with_nothing_to_save_end_at_once() {
         let (found, stdout, stderr) = end(child);
         assert_eq!((found, stdout.as_str(), stderr.as_str()), (Some(code), "", ""));
     }
+}
+
+/// `nohup` ignores SIGHUP, and so must whatever it starts.
+#[test]
+fn a_run_that_is_to_outlive_its_terminal_does() {
+    let folder = Folder::new();
+    folder.write("vocab.txt", "plot\nactor\nnovel\npage\n");
+    let line = "train - --format text --vocab vocab.txt --topics 2 --batch 2 --log log.jsonl --json";
+    let mut child = Command::new("nohup")
+        .current_dir(folder.path())
+        .arg(crate::PROGRAM)
+        .args(line.split(' '))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(b"plot actor\nnovel page\n").unwrap();
+    wait_until("a minibatch is learnt", || lines(&folder) == 1);
+    send(&child, "-HUP");
+    std::thread::sleep(Duration::from_millis(300));
+    pipe.write_all(b"plot actor\nnovel page\n").unwrap();
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["documents"], 4);
 }

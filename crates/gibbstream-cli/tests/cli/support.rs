@@ -174,3 +174,10 @@ fn texts(count: usize) -> Vec<String> {
         })
         .collect()
 }
+
+/// The program with signals as a terminal has them: whoever started the tests may ignore some, as `nohup` does.
+pub fn signalled() -> std::process::Command {
+    let mut command = std::process::Command::new("env");
+    command.args(["--default-signal=HUP,INT,TERM", crate::PROGRAM]);
+    command
+}

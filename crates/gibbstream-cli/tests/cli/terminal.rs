@@ -85,3 +85,38 @@ fn progress_is_for_terminals_or_for_programs() {
     );
     assert!(lines.iter().any(|line| line["kind"] == "evaluation"), "{}", ran.stderr);
 }
+
+/// Words and names come from anybody, and a terminal does what it is told.
+#[test]
+fn control_characters_reach_no_terminal() {
+    let folder = Folder::new();
+    let word = "red\u{1b}[31m\u{9b}2J";
+    let line = serde_json::json!({ "id": format!("id{word}"), "text": [word, "plain", "plain"] });
+    folder.write("in.jsonl", format!("{line}\n").repeat(20));
+    run(&folder, "train in.jsonl --topics 2 --sweeps 2 --out m.gbs -q").ok();
+    let on_terminal = |line: &str| {
+        let command = format!("stty -opost; {} {line}", crate::PROGRAM);
+        let ran = Command::new("script")
+            .current_dir(folder.path())
+            .args(["-qec", &command, "/dev/null"])
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .output();
+        String::from_utf8(ran.unwrap().stdout).unwrap()
+    };
+    for line in [
+        "topics m.gbs",
+        "topics m.gbs --json",
+        "topics m.gbs --documents in.jsonl",
+        "infer m.gbs in.jsonl --tokens --sweeps 2",
+        "infer m.gbs in.jsonl --output-format csv --sweeps 2",
+        "compare m.gbs m.gbs",
+    ] {
+        let shown = on_terminal(line);
+        assert!(shown.contains("red"), "{line}: {shown:?}");
+        assert!(!shown.contains("\u{1b}[31m") && !shown.contains('\u{9b}'), "{line}: {shown:?}");
+    }
+    // What goes to a program is left as it is.
+    let piped = run(&folder, "infer m.gbs in.jsonl --output-format csv --sweeps 2").ok().stdout;
+    assert!(piped.contains(word), "{piped:?}");
+}

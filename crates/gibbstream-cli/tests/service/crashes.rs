@@ -66,7 +66,7 @@ fn kill_under_load(kills: usize) {
             let running = server.lock().unwrap().take().unwrap();
             running.kill();
             let again = Server::start(&folder, &flags);
-            *address.lock().unwrap() = again.address.clone();
+            address.lock().unwrap().clone_from(&again.address);
             *server.lock().unwrap() = Some(again);
         }
         // Those that were begun are sent until they are acknowledged.

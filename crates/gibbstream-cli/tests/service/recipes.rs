@@ -24,7 +24,7 @@ fn has(programs: &[&str]) -> bool {
             Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
         found.is_ok_and(|status| status.success())
     };
-    programs.iter().all(|program| is_there(&program))
+    programs.iter().all(is_there)
 }
 
 /// A shell in the folder that knows our program.

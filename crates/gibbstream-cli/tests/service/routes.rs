@@ -22,6 +22,7 @@ fn before_anything_is_learnt_it_is_ready_and_says_so() {
         ("GET", "/v1/topics/0", ""),
         ("GET", "/v1/words/film", ""),
         ("GET", "/v1/model.gbs", ""),
+        ("GET", "/v1/report", ""),
         ("POST", "/v1/infer", "{\"documents\": []}"),
     ] {
         let reply = server.request(method, path, &[], body.as_bytes()).expect(409);
@@ -57,6 +58,14 @@ fn answers_are_those_of_the_program() {
     assert_eq!(typical["topics"], expected["topics"]);
     let second = server.get("/v1/topics/1?words=4&lambda=0.6").expect(200).json();
     assert_eq!(second, expected["topics"][1]);
+    // The page shows what `report` shows.
+    let page = server.get("/v1/report").expect(200).json();
+    run(&folder, &format!("report {checkpoint} --format json --out report.json")).ok();
+    let report: Value = serde_json::from_str(&folder.text("report.json")).unwrap();
+    assert_eq!(page["schema"], "gibbstream/report/1");
+    for part in ["topics", "words", "map", "hierarchy"] {
+        assert!(!page[part].is_null() && page[part] == report[part], "{part}");
+    }
     // A word belongs to the topic that it is a good word of.
     let best = &topics["topics"][2]["words"][0];
     let word = server.get(&format!("/v1/words/{}", best["word"].as_str().unwrap())).expect(200).json();
@@ -212,6 +221,7 @@ fn the_document_of_the_interface_is_whole() {
         "/v1/infer",
         "/v1/model",
         "/v1/model.gbs",
+        "/v1/report",
         "/v1/timeline",
         "/v1/topics",
         "/v1/topics/{id}",

@@ -2,6 +2,7 @@
 
 use crate::support::Folder;
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -119,9 +120,9 @@ impl Server {
         let mut head =
             format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            head += &format!("host: {}\r\n", self.address);
+            write!(head, "host: {}\r\n", self.address).unwrap();
         }
-        headers.iter().for_each(|(name, value)| head += &format!("{name}: {value}\r\n"));
+        headers.iter().for_each(|(name, value)| write!(head, "{name}: {value}\r\n").unwrap());
         let _ = stream.write_all(&[head.as_bytes(), b"\r\n", body].concat());
         read_reply(&mut stream)
     }

@@ -217,14 +217,13 @@ pub struct TimelineAnswer {
 
 /// Shows how the topics' shares of the documents change over time
 #[utoipa::path(get, path = "/v1/timeline", tag = "ask", responses(
-    (status = 200, description = "The timeline; empty before anything was learnt", body = TimelineAnswer),
-    (status = 422, description = "The model has no topics", body = Problem, content_type = "application/problem+json")))]
+    (status = 200, description = "The timeline; empty before anything was learnt", body = TimelineAnswer)))]
 pub async fn timeline(State(app): State<Arc<App>>) -> Answer<Response> {
     let schema = "gibbstream/timeline/1";
     let Some(view) = app.views.latest() else {
         return json(&TimelineAnswer { schema, model_hash: None, periods: Vec::new(), topics: Vec::new() });
     };
-    let names = view.topic_names()?;
+    let names = view.topic_names();
     let shares = view.curves().timeline.shares(&names);
     let topics = (0..names.len()).map(|id| TopicOverTime {
         id,
@@ -240,6 +239,20 @@ pub async fn timeline(State(app): State<Arc<App>>) -> Answer<Response> {
     };
     let periods = shares.iter().map(period).collect();
     json(&TimelineAnswer { schema, model_hash: Some(view.hash().to_owned()), periods, topics })
+}
+
+/// Gives everything that the page shows of this moment, as `gibbstream report --format json` does without documents
+#[utoipa::path(get, path = "/v1/report", tag = "ask", responses(
+    (status = 200, description = "A report, `gibbstream/report/1`", body = Object),
+    (status = 409, description = "Nothing has been learnt yet", body = Problem, content_type = "application/problem+json"),
+    (status = 429, description = "Too many requests", body = Problem, content_type = "application/problem+json")))]
+pub async fn report(State(app): State<Arc<App>>) -> Answer<Response> {
+    let view = app.view()?;
+    let _turn = app.inference_turn().await?;
+    let text = tokio::task::spawn_blocking(move || view.report()).await.map_err(|_| {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the report could not be made; please report this")
+    })??;
+    Ok(json_bytes(text))
 }
 
 /// Gives the model file of this moment

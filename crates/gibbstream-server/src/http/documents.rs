@@ -113,10 +113,8 @@ fn refused(refusal: Refusal) -> Problem {
 /// content.
 pub fn check(inputs: &Inputs, limits: &Limits, body: Vec<u8>) -> Answer<(String, u64, u64)> {
     let text = String::from_utf8(body).map_err(|error| {
-        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
-            .iter()
-            .filter(|&&byte| byte == b'\n')
-            .count();
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.split(|&byte| byte == b'\n').count();
         Problem::unprocessable(format!("line {line}: is not UTF-8; send JSON lines in UTF-8"))
     })?;
     let documents: Vec<(usize, &str)> = text

@@ -129,6 +129,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/topics/{id}", get(answers::topic))
         .route("/v1/words/{word}", get(answers::word))
         .route("/v1/timeline", get(answers::timeline))
+        .route("/v1/report", get(answers::report))
         .route("/v1/events", get(events::listen))
         .route("/v1/infer", post(infer::post))
         .route("/v1/documents", post(documents::post))

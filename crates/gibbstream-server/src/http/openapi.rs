@@ -12,7 +12,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
     info(title = "gibbstream", description = "A topic model that learns while it answers"),
     paths(
         health::healthz, health::readyz, health::metrics, answers::model, answers::topics, answers::topic, answers::word,
-        answers::timeline, answers::model_file, events::listen, infer::post, documents::post, control::post
+        answers::timeline, answers::report, answers::model_file, events::listen, infer::post, documents::post, control::post
     ),
     modifiers(&Tokens),
     security((), ("token" = []))

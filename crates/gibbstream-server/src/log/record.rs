@@ -12,7 +12,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-const START: &str = "{\"crc32\":\"";
+/// What every record begins with.
+pub(super) const START: &str = "{\"crc32\":\"";
 const DIGITS: usize = 8;
 /// Bytes before what the checksum covers.
 const COVERED_FROM: usize = START.len() + DIGITS + 2;

@@ -2,10 +2,11 @@
 
 use super::handle::{LogHandle, Start, WriterOptions};
 use super::keys::Keys;
-use super::segment::{Segment, checked};
+use super::record::{Record, START};
+use super::segment::Segment;
 use gibbstream::{Error, Result};
 use std::fs::File;
-use std::io::{BufRead, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Opens the log in a folder, which nobody else may write to, and starts its writer.
@@ -57,18 +58,10 @@ fn cut_off(segment: &Segment, position: u64, bytes: u64, problem: &str) -> Resul
     let mut file = segment.open()?;
     file.seek(SeekFrom::Start(bytes)).map_err(failed)?;
     let mut line = Vec::new();
-    file.read_until(b'\n', &mut line).map_err(failed)?;
-    let mut rest = Vec::new();
-    file.read_to_end(&mut rest).map_err(failed)?;
-    // A whole record for a later document: this is not the end.
-    let follows = rest.split_inclusive(|&byte| byte == b'\n').any(|line| {
-        let stripped = line.strip_suffix(b"\n").unwrap_or(line);
-        super::record::Record::read(stripped).is_ok_and(|record| record.position >= position)
-    });
-    if follows || checked(&line, position).is_ok() {
+    file.read_to_end(&mut line).map_err(failed)?;
+    if holds_record(&line, position) {
         return Err(segment.damaged(bytes, problem));
     }
-    line.extend_from_slice(&rest);
     let kept = segment.path.with_extension("torn");
     std::fs::write(&kept, &line).map_err(|source| Error::io(&kept, "write", source))?;
     tracing::warn!(
@@ -77,4 +70,12 @@ fn cut_off(segment: &Segment, position: u64, bytes: u64, problem: &str) -> Resul
     );
     let file = File::options().write(true).open(&segment.path).map_err(failed)?;
     file.set_len(bytes).and_then(|()| file.sync_all()).map_err(failed)
+}
+
+/// Whether a whole record that comes later is anywhere in these bytes, also if the line break before it is damaged.
+fn holds_record(bytes: &[u8], position: u64) -> bool {
+    (1..bytes.len()).filter(|&at| bytes[at..].starts_with(START.as_bytes())).any(|at| {
+        let line = bytes[at..].split(|&byte| byte == b'\n').next().unwrap_or_default();
+        Record::read(line).is_ok_and(|record| record.position >= position)
+    })
 }

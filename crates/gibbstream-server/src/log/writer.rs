@@ -132,7 +132,7 @@ impl Writer {
             });
             match known {
                 Some(accepted) if accepted.fingerprint == append.fingerprint => {
-                    replies.push((reply, accepted))
+                    replies.push((reply, accepted));
                 }
                 Some(_) => drop(reply.send(Err(Refusal::KeyReused))),
                 None => {
@@ -192,7 +192,7 @@ impl Writer {
     /// Takes back what was written of the buffer. After a failed fsync nobody knows what is on the disk: then nothing is written
     /// any more until somebody has looked and started the service again.
     fn undo(&mut self, source: std::io::Error) -> String {
-        let is_fatal = source.get_ref().is_some_and(|inner| inner.is::<FsyncFailed>());
+        let is_fatal = matches!(source.get_ref(), Some(inner) if inner.is::<FsyncFailed>());
         let taken_back = self.file.set_len(self.bytes);
         let text = Error::io(&self.segment.path, "write", source).to_string();
         tracing::error!(error = text, "documents could not be written to the log");

@@ -2,13 +2,14 @@
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-
-use tempfile::{NamedTempFile, TempPath};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::corpus::bytes::bad_records::BadRecords;
 use crate::corpus::formats::json_lines::{Fields, JsonLinesReader};
+use crate::corpus::bytes::follow::FollowStart;
 use crate::corpus::bytes::lines::Lines;
+use crate::corpus::bytes::spool::{DEFAULT_SPOOL_BYTES, Spool};
+use crate::corpus::bytes::trace::{CHANGED, CHANGED_ADVICE, InputPlace, Trace, whole_file};
 use crate::corpus::formats::matrix_market;
 use crate::corpus::formats::numeric_npy;
 use crate::corpus::formats::parquet_table::{self, ParquetReader};
@@ -32,6 +33,9 @@ pub(crate) struct Input {
     name: PathBuf,
     content: Content,
     origin: Mutex<Origin>,
+    trace: Trace,
+    /// The place at the end, once somebody has asked for it, of an input that is not read from the top.
+    end: OnceLock<InputPlace>,
 }
 
 /// What an input contains.
@@ -66,10 +70,10 @@ pub(crate) enum Content {
 enum Origin {
     File(PathBuf),
     /// A file that grows.
-    Followed(PathBuf),
+    Followed(PathBuf, Option<FollowStart>),
     /// Standard input or a pipe, until it is read.
     Once(Option<Box<Lines>>),
-    Spooled(TempPath),
+    Spooled(Spool),
 }
 
 impl Input {
@@ -79,9 +83,11 @@ impl Input {
         format: Format,
         vocabulary_file: Option<&Path>,
         transpose: bool,
+        before: Option<&InputPlace>,
     ) -> Result<Self> {
         let uci_possible = matches!(format, Format::Auto | Format::Uci);
-        let given = Given { vocabulary_file, transpose };
+        let trace = before.cloned().map_or_else(Trace::default, Trace::expecting);
+        let given = Given { vocabulary_file, transpose, trace: &trace };
         if is_stdin(path) {
             let files = UciFiles { docword: path.to_path_buf(), vocabulary: None };
             return Self::once(path, format, &files, given);
@@ -115,7 +121,8 @@ impl Input {
     }
 
     fn new(name: &Path, content: Content, origin: Origin) -> Self {
-        Self { name: name.to_path_buf(), content, origin: Mutex::new(origin) }
+        let (origin, trace, end) = (Mutex::new(origin), Trace::default(), OnceLock::new());
+        Self { name: name.to_path_buf(), content, origin, trace, end }
     }
 
     fn counts(files: &UciFiles, vocabulary_file: Option<&Path>) -> Result<Self> {
@@ -139,11 +146,13 @@ impl Input {
         let path = Path::new("memory");
         let files = UciFiles { docword: path.to_path_buf(), vocabulary: None };
         let lines = Lines::new(Source::new(path, Cursor::new(bytes))?)?;
-        Self::opened(path, lines, format, &files, Given { vocabulary_file, transpose })
+        let given = Given { vocabulary_file, transpose, trace: &Trace::default() };
+        Self::opened(path, lines, format, &files, given)
     }
 
     fn once(path: &Path, format: Format, files: &UciFiles, given: Given<'_>) -> Result<Self> {
-        Self::opened(path, Lines::new(Source::open(path)?)?, format, files, given)
+        let lines = Lines::new(Source::open_traced(path, path, given.trace)?)?;
+        Self::opened(path, lines, format, files, given)
     }
 
     /// An input that must stay open, because what was read of it to find its format will not come again.
@@ -162,13 +171,14 @@ impl Input {
             given.content(path, format, &mut lines)?
         };
         let input = Self::new(path, content, Origin::Once(Some(Box::new(lines))));
+        let input = Self { trace: given.trace.clone(), ..input };
         // Parquet is read from its end, so it must be a file.
         if format == Format::Parquet { input.unpacked() } else { Ok(input) }
     }
 
     /// The same as a plain temporary file.
     fn unpacked(self) -> Result<Self> {
-        self.spool()?;
+        self.spool(DEFAULT_SPOOL_BYTES)?;
         Ok(self)
     }
 
@@ -183,13 +193,56 @@ impl Input {
             let advice = "lines of text or JSON, not compressed, can be followed";
             return Err(Error::setting("follow", problem, advice));
         }
-        *origin = Origin::Followed(path);
+        *origin = Origin::Followed(path, None);
         Ok(())
+    }
+
+    /// How far it was read; `None` if it was not.
+    pub fn place(&self) -> Option<InputPlace> {
+        if !matches!(self.content, Content::Parquet(_)) || is_stdin(&self.name) {
+            return self.trace.place(&self.name);
+        }
+        // It cannot be read any more, which reading it will tell.
+        let whole = || self.path().ok().and_then(|path| whole_file(&self.name, &path).ok());
+        if self.end.get().is_none() {
+            self.end.set(whole()?).ok();
+        }
+        self.end.get().cloned()
+    }
+
+    /// Refuses a file that does not begin with what was read of it before. One that is followed may have been rotated:
+    /// with `seek` it is found again and read from its place; a note tells what cannot be read.
+    pub fn go_on_after(&mut self, before: &InputPlace, seek: bool) -> Result<Option<String>> {
+        let failed = |error| Error::io(&self.name, "read", error);
+        let changed = || Error::corpus(Place::file(&self.name), CHANGED, CHANGED_ADVICE);
+        match self.origin.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            Origin::Followed(path, start) if seek => {
+                let (found, notice) = FollowStart::find(path, before).map_err(failed)?;
+                *start = Some(found);
+                Ok(notice)
+            }
+            Origin::File(path) | Origin::Followed(path, _) => {
+                if before.is_beginning_of(path).map_err(failed)? { Ok(None) } else { Err(changed()) }
+            }
+            // These are compared as they are read.
+            Origin::Once(_) | Origin::Spooled(_) => Ok(None),
+        }
     }
 
     /// The input as messages call it.
     pub fn name(&self) -> &Path {
         &self.name
+    }
+
+    /// The files that it is read from.
+    pub fn files(&self) -> Vec<PathBuf> {
+        // Standard input may be a file too.
+        let own = if is_stdin(&self.name) { "/dev/stdin".into() } else { self.name.clone() };
+        let mut files = vec![own];
+        if let Content::Uci { vocabulary_file, .. } = &self.content {
+            files.push(vocabulary_file.clone());
+        }
+        files
     }
 
     /// What it contains.
@@ -218,26 +271,16 @@ impl Input {
         matches!(*self.origin.lock().unwrap_or_else(PoisonError::into_inner), Origin::Once(_))
     }
 
-    /// Copies an input that can be read only once into a temporary file.
-    pub fn spool(&self) -> Result<()> {
+    /// Copies an input that can be read only once into a temporary file of at most `limit` bytes.
+    pub fn spool(&self, limit: u64) -> Result<()> {
         if !self.is_read_once() {
             return Ok(());
         }
         let mut lines = self.lines()?;
-        let folder = std::env::temp_dir();
-        let failed = |error| Error::io(&folder, "write a temporary file", error);
-        let mut file = NamedTempFile::new().map_err(failed)?;
-        if matches!(self.content, Content::Parquet(_)) {
-            lines.copy_to(&mut file, &folder)?;
-            *self.origin.lock().unwrap_or_else(PoisonError::into_inner) =
-                Origin::Spooled(file.into_temp_path());
-            return Ok(());
-        }
-        // Readers recognise compression by content, so the copy may be smaller than the original.
-        let mut packed = zstd::Encoder::new(file, 1).map_err(failed)?;
-        lines.copy_to(&mut packed, &folder)?;
-        let file = packed.finish().map_err(failed)?;
-        *self.origin.lock().unwrap_or_else(PoisonError::into_inner) = Origin::Spooled(file.into_temp_path());
+        // Parquet is read from its end, so it cannot be compressed.
+        let packed = !matches!(self.content, Content::Parquet(_));
+        let spool = Spool::copy(&self.name, &mut lines, packed, limit)?;
+        *self.origin.lock().unwrap_or_else(PoisonError::into_inner) = Origin::Spooled(spool);
         Ok(())
     }
 
@@ -299,8 +342,8 @@ impl Input {
     /// The file that holds it, which an input that is read by place must have.
     pub fn path(&self) -> Result<PathBuf> {
         match &*self.origin.lock().unwrap_or_else(PoisonError::into_inner) {
-            Origin::File(path) | Origin::Followed(path) => Ok(path.clone()),
-            Origin::Spooled(path) => Ok(path.to_path_buf()),
+            Origin::File(path) | Origin::Followed(path, _) => Ok(path.clone()),
+            Origin::Spooled(spool) => Ok(spool.path()),
             Origin::Once(_) => Err(Error::corpus(
                 Place::file(&self.name),
                 "is not a file",
@@ -312,9 +355,18 @@ impl Input {
     /// Its bytes from the top.
     pub fn lines(&self) -> Result<Lines> {
         match &mut *self.origin.lock().unwrap_or_else(PoisonError::into_inner) {
-            Origin::File(path) => Lines::new(Source::open_as(&self.name, path)?),
-            Origin::Followed(path) => Lines::new(Source::follow(&self.name, path)?),
-            Origin::Spooled(path) => Lines::new(Source::open_as(&self.name, path)?),
+            Origin::File(path) => {
+                self.trace.restart(&self.name);
+                Lines::new(Source::open_traced(&self.name, path, &self.trace)?)
+            }
+            Origin::Followed(path, start) => {
+                self.trace.restart(&self.name);
+                Lines::new(Source::follow(&self.name, path, start.as_ref(), &self.trace)?)
+            }
+            // The copy was traced when it was made.
+            Origin::Spooled(spool) => {
+                Lines::new(Source::open_traced(&self.name, &spool.path(), &Trace::default())?)
+            }
             Origin::Once(lines) => lines.take().map(|lines| *lines).ok_or_else(|| {
                 Error::corpus(
                     Place::file(&self.name),
@@ -331,6 +383,7 @@ impl Input {
 struct Given<'a> {
     vocabulary_file: Option<&'a Path>,
     transpose: bool,
+    trace: &'a Trace,
 }
 
 impl Given<'_> {

@@ -26,12 +26,15 @@ pub use text::tokenizer::Tokenizer;
 pub use text::vocabulary::Vocabulary;
 pub use text::word_counts::{VocabularyCounter, VocabularyLimits, WordReport};
 
+pub use formats::json_lines::KeptCheck;
 pub use formats::numeric::{NumericRows, Row};
 pub use formats::uci_writer::{UciSize, write_uci};
 pub use formats::weights::BadWeight;
 
 pub use minibatch::{Entry, Minibatch, Occurrence};
-pub use reader::{Format, Inputs, ResolvedInputs};
+pub use reader::{Format, Inputs, ReadBefore, ResolvedInputs};
+pub use bytes::spool::DEFAULT_SPOOL_BYTES;
+pub use bytes::trace::InputPlace;
 pub use synthetic::themes::themes;
 pub use synthetic::{Length, Synthetic, Truth};
 

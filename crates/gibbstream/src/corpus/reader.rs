@@ -7,15 +7,17 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashSet;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::corpus::{Corpus, Document};
 use crate::corpus::bytes::bad_records::BadRecords;
 use crate::corpus::input::{Content, Input};
-use crate::corpus::formats::json_lines::Fields;
+use crate::corpus::formats::json_lines::{Fields, KeptCheck};
 use crate::corpus::text::open_vocabulary::OpenVocabulary;
 use crate::corpus::bytes::source::is_stdin;
-use crate::corpus::stream::{Documents, Numbering, Selection, Stream};
+use crate::corpus::bytes::spool::DEFAULT_SPOOL_BYTES;
+use crate::corpus::bytes::trace::{self, CHANGED_ADVICE, InputPlace};
+use crate::corpus::stream::{Documents, Numbering, Selection, Start, Stream};
 use crate::corpus::text::tokenizer::{Cut, Tokenizer};
 use crate::corpus::text::vocabulary::{Vocabulary, WordIds};
 use crate::corpus::text::word_counts::{VocabularyCounter, VocabularyLimits, WordReport};
@@ -131,10 +133,12 @@ impl FromStr for Format {
 pub struct Inputs {
     /// Files, patterns such as `*.jsonl`, folders and prefixes of UCI corpora, or `-` for standard input; read in this
     /// order, and the files of a pattern in the order of their names.
+    #[serde(serialize_with = "names")]
     pub paths: Vec<PathBuf>,
     /// The format of all of them.
     pub format: Format,
     /// The words to use, one a line; also the names of the words of formats that number them.
+    #[serde(serialize_with = "name")]
     pub vocabulary_file: Option<PathBuf>,
     /// The JSON field or the column that holds the text, or a list of tokens.
     pub text_field: String,
@@ -156,6 +160,23 @@ pub struct Inputs {
     pub transpose: bool,
     /// Whether the last input, if it is a file, is read on as it grows, without end.
     pub follow: bool,
+    /// Bytes that a temporary copy of standard input may take; no part of what is read.
+    #[serde(skip)]
+    pub max_spool: u64,
+    /// What an earlier part of the run has read.
+    #[serde(skip)]
+    pub read_before: ReadBefore,
+}
+
+/// What a run that goes on has read before.
+#[derive(Clone, Debug, Default)]
+pub struct ReadBefore {
+    /// How far it has read each input.
+    pub places: Vec<InputPlace>,
+    /// Documents that came from them.
+    pub documents: u64,
+    /// Whether a followed file may be read from its place on, because nothing before it is needed.
+    pub seek: bool,
 }
 
 impl Default for Inputs {
@@ -173,6 +194,8 @@ impl Default for Inputs {
             skip_bad: false,
             transpose: false,
             follow: false,
+            max_spool: DEFAULT_SPOOL_BYTES,
+            read_before: ReadBefore::default(),
         }
     }
 }
@@ -200,14 +223,17 @@ impl Inputs {
         }
         let vocabulary_file = self.vocabulary_file.as_deref();
         let paths = self.paths.iter().map(|path| expand(path, self.format)).collect::<Result<Vec<_>>>()?.concat();
-        let mut inputs = paths
-            .iter()
-            .map(|(path, format)| Input::resolve(path, *format, vocabulary_file, self.transpose))
-            .collect::<Result<Vec<_>>>()?;
+        let before = &self.read_before;
+        let resolve = |(index, (path, format)): (usize, &(PathBuf, Format))| {
+            let place = before.places.get(index);
+            Input::resolve(path, *format, vocabulary_file, self.transpose, place)
+        };
+        let mut inputs = paths.iter().enumerate().map(resolve).collect::<Result<Vec<_>>>()?;
         if let Some(last) = inputs.last_mut().filter(|_| self.follow) {
             last.follow()?;
         }
-        Ok(self.selected(inputs))
+        let notices = before.go_on(&mut inputs)?;
+        Ok(ResolvedInputs { notices, ..self.selected(inputs) })
     }
 
     /// The same for one input that is in memory; `paths` are not looked at.
@@ -218,15 +244,27 @@ impl Inputs {
     }
 
     fn selected(self, inputs: Vec<Input>) -> ResolvedInputs {
+        let ReadBefore { places, documents, seek } = &self.read_before;
+        // Places are those of the inputs so far, and only the last one can be followed.
+        let is_in_place = self.follow && *seek && places.len() == inputs.len();
+        let start = is_in_place.then_some(Start { input: inputs.len() - 1, documents: *documents });
         let selection = Selection {
             inputs: Arc::new(inputs),
             tokenizer: Arc::new(self.tokenizer),
-            fields: Arc::new(Fields { text: self.text_field, id: self.id_field, kept: self.kept_fields }),
+            fields: Arc::new(Fields {
+                text: self.text_field,
+                id: self.id_field,
+                kept: self.kept_fields,
+                check: KeptCheck::default(),
+            }),
             bad: Arc::new(BadRecords::new(self.skip_bad)),
             skip: self.skip,
             limit: self.limit,
+            max_spool: self.max_spool,
+            start,
         };
-        ResolvedInputs { selection: Arc::new(selection), vocabulary_file: self.vocabulary_file }
+        let (selection, vocabulary_file) = (Arc::new(selection), self.vocabulary_file);
+        ResolvedInputs { selection, vocabulary_file, notices: Vec::new() }
     }
 }
 
@@ -235,19 +273,65 @@ impl Inputs {
 pub struct ResolvedInputs {
     selection: Arc<Selection>,
     vocabulary_file: Option<PathBuf>,
+    notices: Vec<String>,
+}
+
+impl ReadBefore {
+    /// Compares inputs with what they were, and tells what of them cannot be read any more.
+    fn go_on(&self, inputs: &mut [Input]) -> Result<Vec<String>> {
+        let mut notices = Vec::new();
+        for (place, input) in self.places.iter().zip(&mut *inputs) {
+            let found = trace::text(input.name());
+            if found != place.name {
+                let problem = format!("the run has read {} where there is {found} now", place.name);
+                return Err(Error::setting("INPUT", problem, CHANGED_ADVICE));
+            }
+            notices.extend(input.go_on_after(place, self.seek)?);
+        }
+        match self.places.get(inputs.len()) {
+            None => Ok(notices),
+            Some(place) => {
+                let problem = format!("the run has read {}, which is not there now", place.name);
+                Err(Error::setting("INPUT", problem, CHANGED_ADVICE))
+            }
+        }
+    }
 }
 
 impl ResolvedInputs {
+    /// How far each input was read, of those that were.
+    pub fn places(&self) -> Vec<InputPlace> {
+        self.selection.inputs.iter().map_while(Input::place).collect()
+    }
+
+    /// Whether documents come from where an earlier part of the run stopped, and not from the top.
+    pub fn begin_in_place(&self) -> bool {
+        self.selection.start.is_some()
+    }
+
+    /// What of the inputs cannot be read any more.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
     /// The files that were found, and the format of each.
     pub fn formats(&self) -> impl Iterator<Item = (&Path, Format)> {
         self.selection.inputs.iter().map(|input| (input.name(), input.format()))
     }
 
+    /// Everything that is read, so that nothing is written over it.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let inputs = self.selection.inputs.iter().flat_map(Input::files);
+        inputs.chain(self.vocabulary_file.clone()).collect()
+    }
+
     /// The same inputs with another range of documents; what is spooled is spooled for both.
     #[must_use]
     pub fn range(&self, skip: u64, limit: Option<u64>) -> Self {
-        let Selection { inputs, tokenizer, fields, bad, .. } = &*self.selection;
+        let Selection { inputs, tokenizer, fields, bad, max_spool, .. } = &*self.selection;
         let selection = Selection {
+            max_spool: *max_spool,
+            start: None,
             inputs: inputs.clone(),
             tokenizer: tokenizer.clone(),
             fields: fields.clone(),
@@ -255,7 +339,25 @@ impl ResolvedInputs {
             skip,
             limit,
         };
-        Self { selection: Arc::new(selection), vocabulary_file: self.vocabulary_file.clone() }
+        let vocabulary_file = self.vocabulary_file.clone();
+        Self { selection: Arc::new(selection), vocabulary_file, notices: Vec::new() }
+    }
+
+    /// The same inputs, whose documents keep other fields, which must pass a check; what is spooled is spooled for both.
+    #[must_use]
+    pub fn keeping(&self, kept: Vec<String>, check: KeptCheck) -> Self {
+        let Selection { inputs, tokenizer, fields, bad, skip, limit, max_spool, start } = &*self.selection;
+        let selection = Selection {
+            max_spool: *max_spool,
+            start: *start,
+            inputs: inputs.clone(),
+            tokenizer: tokenizer.clone(),
+            fields: Arc::new(Fields { kept, check, ..Fields::clone(fields) }),
+            bad: bad.clone(),
+            skip: *skip,
+            limit: *limit,
+        };
+        Self { selection: Arc::new(selection), ..self.clone() }
     }
 
     /// Whether standard input or a pipe is among the inputs, and has not been spooled.
@@ -278,7 +380,7 @@ impl ResolvedInputs {
     /// Copies what can be read only once into temporary files, which live as long as this value and the
     /// documents read from it.
     pub fn spool(&mut self) -> Result<()> {
-        self.selection.inputs.iter().try_for_each(Input::spool)
+        self.selection.inputs.iter().try_for_each(|input| input.spool(self.selection.max_spool))
     }
 
     /// The words to use: those of the vocabulary file if one is given, or else of the count formats' own
@@ -388,6 +490,19 @@ impl ResolvedInputs {
     }
 }
 
+/// Paths as text, which those that are not UTF-8 become with a loss.
+fn names<'a, S: Serializer>(
+    paths: impl IntoIterator<Item = &'a PathBuf>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.into_iter().map(|path| path.to_string_lossy()))
+}
+
+#[expect(clippy::ref_option, reason = "serde hands it over so")]
+fn name<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
+}
+
 /// The files that a pattern or a folder of texts stands for, by name, with their format; anything else is a path as it is.
 ///
 /// Several short text files are a document each, unless the user says that they hold a document a line.
@@ -460,7 +575,7 @@ impl WordIds for CountedWords {
         match cut {
             Cut::StopWord => self.stop_words += 1,
             Cut::TooShort => self.short += 1,
-            Cut::Word(_) => {}
+            Cut::Word(..) => {}
         }
     }
 }

@@ -58,6 +58,17 @@ pub(crate) struct Selection {
     pub bad: Arc<BadRecords>,
     pub skip: u64,
     pub limit: Option<u64>,
+    pub max_spool: u64,
+    pub start: Option<Start>,
+}
+
+/// Where an earlier part of a run has stopped.
+#[derive(Clone, Copy)]
+pub(crate) struct Start {
+    /// The input that it was reading, which begins at its place.
+    pub input: usize,
+    /// Documents that it was given.
+    pub documents: u64,
 }
 
 /// The chosen documents of all inputs in order.
@@ -74,7 +85,12 @@ pub(crate) struct Stream {
 impl Stream {
     pub fn new(selection: Arc<Selection>) -> Self {
         selection.bad.restart();
-        Self { selection, opened: 0, reader: None, from_input: 0, skipped: 0, handed_out: 0 }
+        let mut stream = Self { selection, opened: 0, reader: None, from_input: 0, skipped: 0, handed_out: 0 };
+        if let Some(start) = stream.selection.start {
+            (stream.opened, stream.handed_out) = (start.input, start.documents);
+            stream.skipped = stream.selection.skip;
+        }
+        stream
     }
 
     /// The next document, its words numbered by `words`; `None` at the end.
@@ -223,7 +239,7 @@ impl Iterator for Documents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::formats::json_lines::JsonLinesReader;
+    use crate::corpus::formats::json_lines::{JsonLinesReader, KeptCheck};
     use crate::corpus::bytes::lines::Lines;
     use crate::corpus::bytes::source::{Source, Trickle};
     use crate::corpus::formats::text::TextReader;
@@ -234,7 +250,8 @@ mod tests {
         let lines = Lines::new(Source::new(format.as_ref(), Trickle::new(content, chunk)).unwrap()).unwrap();
         let tokenizer = Arc::new(Tokenizer::default());
         let mut vocabulary = Vocabulary::new(["film", "actor", "naïve"]).unwrap();
-        let fields = Fields { text: "text".into(), id: "id".into(), kept: Vec::new() };
+        let fields =
+            Fields { text: "text".into(), id: "id".into(), kept: Vec::new(), check: KeptCheck::default() };
         let mut reader: Box<dyn DocumentReader> = match format {
             "text" => Box::new(TextReader::new(lines, Arc::new(fields), tokenizer, Arc::default())),
             "jsonl" => Box::new(JsonLinesReader::new(lines, Arc::new(fields), tokenizer, Arc::default())),

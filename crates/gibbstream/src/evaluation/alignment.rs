@@ -1,10 +1,13 @@
 //! Which topic of one model is which topic of another: the assignment of least total distance (science.md 5.4).
 
+use crate::corpus::Vocabulary;
 use crate::error::{Error, Result};
+use crate::learn::TopicParameters;
 use crate::model::topics::lda::Topics;
 use pathfinding::kuhn_munkres::kuhn_munkres_min;
 use pathfinding::matrix::Matrix;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 /// Share of both topics that is spread evenly over all words before their divergence is taken, so that a word that only
 /// one of them knows does not make it infinite.
@@ -74,6 +77,25 @@ impl TopicRows {
     }
 }
 
+/// Pairs the topics that two models have met; words are matched by spelling, and every word that one of the models knows has
+/// a place in both.
+pub fn align_models(
+    a: (&TopicParameters, &Vocabulary),
+    b: (&TopicParameters, &Vocabulary),
+    distance: Distance,
+) -> Vec<Pair> {
+    let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+    for word in a.1.words().chain(b.1.words()) {
+        let next = places.len();
+        places.entry(word).or_insert(next);
+    }
+    let rows = |(parameters, words): (&TopicParameters, &Vocabulary)| {
+        let place = |word| places[words.word(word)];
+        TopicRows::new(&parameters.topics, places.len(), place).keep_first(parameters.met())
+    };
+    align(&rows(a), &rows(b), distance)
+}
+
 /// Pairs the topics of two models so that the sum of distances is least. Where one model has more topics, some of
 /// them stay alone. Pairs come in the order of the model with fewer topics, the first one if they have as many.
 pub fn align(a: &TopicRows, b: &TopicRows, distance: Distance) -> Vec<Pair> {
@@ -108,7 +130,8 @@ fn jensen_shannon(p: &[f64], q: &[f64]) -> f64 {
 }
 
 /// How much better or worse the second model predicts the same documents, with a 95 % interval over documents.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScoreDifference {
     /// Documents that both scored.
     pub documents: u64,

@@ -26,7 +26,7 @@ pub struct Sequential {
     /// draws at most [`Self::positions`] of the earlier tokens anew, picked at random, and SMC copies particles
     /// only when their weights have become uneven. SMC and AIS stay exactly unbiased.
     pub long_document: usize,
-    /// Tokens that a sweep of a long document draws anew.
+    /// Tokens that a sweep of a long document draws anew; fewer if it is much longer.
     pub positions: usize,
 }
 
@@ -76,9 +76,16 @@ impl Sequential {
         self.walk(view, tokens, particles)
     }
 
+    /// The longer a document, the less a single token tells, and the fewer have to be drawn anew: as many in all as grow
+    /// with the square root of its length, beside the one draw that every token has.
+    fn positions_for(&self, tokens: usize) -> usize {
+        let share = (self.long_document as f64 / tokens as f64).sqrt();
+        ((self.positions as f64 * share) as usize).max(1)
+    }
+
     fn walk(&self, view: &TopicView, tokens: &[u32], particles: &mut Particles) -> f64 {
         let long = tokens.len() > self.long_document;
-        let positions = if long { self.positions } else { usize::MAX };
+        let positions = if long { self.positions_for(tokens.len()) } else { usize::MAX };
         for (earlier, &token) in tokens.iter().enumerate() {
             for _ in 0..self.sweeps {
                 particles.sweep(view, earlier, positions);

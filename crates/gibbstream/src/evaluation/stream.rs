@@ -127,6 +127,10 @@ impl Sums {
             let advice = "give at least one held-out document";
             return Err(Error::setting("documents", "there is none to evaluate", advice));
         }
+        if self.total.is_nan() {
+            let advice = "the model is damaged; train it again or take a copy that is whole";
+            return Err(Error::setting("model", "a document has no likelihood under it", advice));
+        }
         Ok(self.total / self.documents as f64)
     }
 

@@ -54,6 +54,7 @@ impl CheckpointFolder {
         let lock = File::options()
             .create(true)
             .truncate(false)
+            .read(true)
             .write(true)
             .open(path.join(LOCK))
             .map_err(|source| Error::io(path.join(LOCK), "create", source))?;
@@ -97,7 +98,7 @@ impl CheckpointFolder {
     /// Adds a checkpoint and removes those that are too old. An error leaves the older ones as they were.
     pub fn save(&self, model: &Model, run: &RunState) -> Result<()> {
         let name = format!("{PREFIX}{:012}{SUFFIX}", model.clock().update);
-        model.save_with(&self.path.join(name), Some(run))?;
+        model.save_checkpoint(&self.path.join(name), run)?;
         let files = self.files()?;
         for old in &files[..files.len().saturating_sub(KEPT)] {
             let path = self.path.join(old);
@@ -165,6 +166,7 @@ mod tests {
             documents: 2 * updates,
             finished: false,
             notes: json!({}),
+            inputs: Vec::new(),
         };
         Checkpoint { model, run }
     }

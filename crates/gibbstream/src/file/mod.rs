@@ -2,13 +2,16 @@
 //!
 //! A model is a safetensors file with a checksum over every byte (`layout.rs`); `model.rs` knows what is in it, and
 //! `version_1.rs` what was in it before. A checkpoint is a model with the state of its run (`checkpoint.rs`). Files are
-//! written beside their place and renamed into it (`new_file.rs`).
+//! written beside their place and renamed into it (`new_file.rs`), and never over what somebody else wrote
+//! (`destination.rs`).
 
 pub mod bytes;
 
 pub mod npy;
 
 pub(crate) mod new_file;
+
+mod destination;
 
 mod layout;
 
@@ -21,8 +24,9 @@ mod model;
 mod checkpoint;
 
 pub use checkpoint::{Checkpoint, CheckpointFolder};
+pub use destination::{Destination, Kind, claim_folder, is_of_kind};
 pub use features::Features;
 pub use layout::VERSION;
 pub use model::{HistoryEntry, Model, RunState};
-pub use new_file::replace;
+pub use new_file::{NewFile, replace};
 pub use version_1::upgraded_request;

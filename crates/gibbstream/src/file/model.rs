@@ -3,10 +3,11 @@
 
 use super::features::{Features, lines, read_words};
 use super::layout::{StoredState, Tensor, bytes_of, seal, unseal};
+use super::destination::{Destination, Kind};
 use super::new_file::NewFile;
-use crate::corpus::{OpenRule, OpenState, Tokenizer};
+use crate::corpus::{InputPlace, OpenRule, OpenState, Tokenizer};
 use crate::error::Result;
-use crate::learn::{Array, Fitted, Scalar, Settings};
+use crate::learn::{Array, Fitted, Scalar, Settings, Trace};
 use crate::model::topics::hdp::topics_used;
 use crate::model::topics::lda::LdaState;
 use crate::learn::schedule::Step;
@@ -48,6 +49,9 @@ pub struct HistoryEntry {
     /// Settings that were changed for it, such as `batch: 100 -> 50`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// How learning went.
+    #[serde(default, skip_serializing_if = "Trace::is_empty")]
+    pub trace: Trace,
 }
 
 impl HistoryEntry {
@@ -76,6 +80,9 @@ pub struct RunState {
     pub finished: bool,
     /// What else must be known again.
     pub notes: Value,
+    /// How far each input was read, and by what it can be recognised; files before 0.2 do not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputPlace>,
 }
 
 /// Everything in a file that is not an array.
@@ -138,14 +145,22 @@ impl Model {
     }
 
     /// Writes the file so that its place always holds the old or the new model, whole.
+    /// A place that holds something else than a model is refused.
     pub fn save(&self, path: &Path) -> Result<()> {
-        self.save_with(path, None)
+        self.save_to(&Destination::new(path, Kind::MODEL, false))
     }
 
-    /// The same with the state of the run, which makes it a checkpoint.
-    pub(crate) fn save_with(&self, path: &Path, run: Option<&RunState>) -> Result<()> {
+    /// The same to a place that may be forced.
+    pub fn save_to(&self, place: &Destination) -> Result<()> {
+        let mut file = place.create()?;
+        self.write(None, |bytes| file.write(bytes))?;
+        file.finish()
+    }
+
+    /// The same with the state of its run, which makes it a checkpoint.
+    pub(crate) fn save_checkpoint(&self, path: &Path, run: &RunState) -> Result<()> {
         let mut file = NewFile::create(path)?;
-        self.write(run, |bytes| file.write(bytes))?;
+        self.write(Some(run), |bytes| file.write(bytes))?;
         file.finish()
     }
 

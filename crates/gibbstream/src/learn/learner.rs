@@ -5,6 +5,7 @@
 use super::arrays::{Array, Scalar, Stored};
 use super::batch::AnyBatch;
 use super::parameters::{Diagnostics, Parameters};
+use super::stop::Stop;
 use crate::error::{Error, Result};
 use crate::inference::LocalInference;
 use crate::file::bytes::{from_bytes, to_bytes};
@@ -148,6 +149,9 @@ pub trait Learner: Send {
 
     /// Forgets what was learnt about some words, so that their places can be taken by others.
     fn forget(&mut self, words: &[u32]);
+
+    /// From now on a request to end can leave out the minibatch at hand.
+    fn stop_with(&mut self, stop: Stop);
 
     /// Runs `work` once on every thread that learns: this is how processor time can be measured.
     fn on_every_thread(&self, work: &(dyn Fn() + Sync));
@@ -438,6 +442,10 @@ impl<M: LearnerModel, L: LocalInference<M>> Learner for OnlineLearner<M, L> {
             }
         });
         self.baseline.forget(words);
+    }
+
+    fn stop_with(&mut self, stop: Stop) {
+        self.online.stop_with(stop);
     }
 
     fn on_every_thread(&self, work: &(dyn Fn() + Sync)) {

@@ -3,7 +3,7 @@
 use super::batch::{AnyBatch, Observation};
 use super::held_out::HeldOut;
 use crate::learn::batch_size::BatchSize;
-use crate::corpus::{Corpus, Document, NewWords, OpenRule, OpenVocabulary};
+use crate::corpus::{Corpus, Document, InputPlace, NewWords, OpenRule, OpenVocabulary, ResolvedInputs};
 use crate::error::{Error, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -84,6 +84,8 @@ pub struct CutMinibatch {
     pub unknown_tokens: u64,
     /// Where the run stands after it.
     pub position: StreamPosition,
+    /// How far each input was read then, if the run wants to know.
+    pub places: Vec<InputPlace>,
 }
 
 /// Cuts passes over observations into minibatches. Those that are held out come first and once; the others are
@@ -96,13 +98,21 @@ pub struct Minibatches<F> {
     stream: Option<ObservationStream>,
     held_out: Option<HeldOut>,
     position: StreamPosition,
+    inputs: Option<ResolvedInputs>,
 }
 
 impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Minibatches<F> {
     /// `open` starts reading from the top, with the vocabulary if words enter one.
     pub fn new(open: F, cutting: Cutting, vocabulary: Option<OpenVocabulary>) -> Self {
         let vocabulary = vocabulary.map(|vocabulary| Arc::new(Mutex::new(vocabulary)));
-        Self { open, cutting, vocabulary, stream: None, held_out: None, position: cutting.start }
+        let (stream, held_out, position) = (None, None, cutting.start);
+        Self { open, cutting, vocabulary, stream, held_out, position, inputs: None }
+    }
+
+    /// The same, telling how far each of these inputs was read, which are those that `open` reads.
+    #[must_use]
+    pub fn watching(self, inputs: Option<ResolvedInputs>) -> Self {
+        Self { inputs, ..self }
     }
 
     fn locked(&self) -> Option<MutexGuard<'_, OpenVocabulary>> {
@@ -141,13 +151,16 @@ impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Minibatches<F> {
             }
             new_words
         });
-        Ok(CutMinibatch { batch, new_words, unknown_tokens, position: self.position })
+        let places = self.inputs.as_ref().map(ResolvedInputs::places).unwrap_or_default();
+        Ok(CutMinibatch { batch, new_words, unknown_tokens, position: self.position, places })
     }
 
     /// Opens the input, takes what is held out, and passes over what was learnt from before.
     fn begin_pass(&mut self) -> Result<()> {
         let mut stream = (self.open)(self.vocabulary.as_ref());
-        let (held_out, learnt) = (self.cutting.held_out, self.position.documents);
+        let in_place = self.inputs.as_ref().is_some_and(ResolvedInputs::begin_in_place);
+        let learnt = if in_place { 0 } else { self.position.documents };
+        let held_out = self.cutting.held_out;
         if held_out > 0 {
             let take = || stream.by_ref().take(held_out).collect::<Result<Vec<_>>>();
             let (observations, words) = self.without_entering(take)?;

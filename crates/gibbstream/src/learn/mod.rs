@@ -51,9 +51,13 @@ mod minibatches;
 
 mod held_out;
 
+mod trace;
+
 mod checkpoints;
 
 mod observer;
+
+mod stop;
 
 mod snapshot;
 
@@ -76,4 +80,6 @@ pub use read_ahead::ReadAhead;
 pub use settings::{MAX_COMPONENTS, ModelKind, Settings};
 pub use self_test::self_test;
 pub use snapshot::{Snapshot, SnapshotReader};
+pub use stop::Stop;
+pub use trace::{Moment, Trace, TracedScore};
 pub use training_run::{Ended, FitOptions, TrainingRun};

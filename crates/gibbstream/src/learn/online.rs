@@ -4,6 +4,7 @@ use crate::learn::averaging::Averaging;
 use crate::learn::batch_size::BatchSize;
 use crate::error::{Error, Result};
 use crate::inference::{LocalInference, Passes};
+use crate::learn::Stop;
 use crate::model::{Batch, LatentModel, Statistics};
 use crate::numerics::random::{Purpose, Seed};
 use crate::learn::schedule::{Step, StepSize};
@@ -48,6 +49,7 @@ pub struct Online<M: LatentModel, L: LocalInference<M>> {
     view: M::View,
     fresh: M::Statistics,
     workers: Workers<L::Latent, L::Scratch>,
+    stop: Stop,
 }
 
 /// What local inference needs beside what it reads, kept for the next minibatch.
@@ -76,7 +78,7 @@ pub fn e_step<M: LatentModel, L: LocalInference<M>>(
     let mut statistics = M::Statistics::default();
     if !block.is_empty() {
         let mut workers = Workers::default();
-        all_passes(local, view, block.as_ref(), seed, &mut workers, &mut statistics);
+        all_passes(local, view, block.as_ref(), seed, &Stop::default(), &mut workers, &mut statistics)?;
     }
     Ok(statistics)
 }
@@ -87,15 +89,17 @@ fn all_passes<M: LatentModel, L: LocalInference<M>>(
     view: &M::View,
     batch: &M::Batch,
     seed: Seed,
+    stop: &Stop,
     workers: &mut Workers<L::Latent, L::Scratch>,
     out: &mut M::Statistics,
-) {
+) -> Result<()> {
     let passes = Passes { range: 0..local.passes(), keep_from: local.first_kept() };
-    workers.for_each(batch, |index, latent, scratch| {
+    workers.for_each(batch, stop, |index, latent, scratch| {
         local.begin(view, batch, index, latent, seed.stream(Purpose::Local, batch.key(index)));
         local.advance(view, batch, index, latent, scratch, passes.clone());
-    });
+    })?;
     local.collect(view, batch, &mut workers.latents, out);
+    Ok(())
 }
 
 impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
@@ -116,7 +120,13 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
             state: None,
             fresh: M::Statistics::default(),
             workers: Workers::default(),
+            stop: Stop::default(),
         })
+    }
+
+    /// From now on a request to end can leave out the minibatch at hand.
+    pub fn stop_with(&mut self, stop: Stop) {
+        self.stop = stop;
     }
 
     /// Goes on from a state that was saved.
@@ -173,16 +183,16 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
         }
         let first = self.begin(batch)?;
         let step = self.run.step.next(&self.clock, batch.len() as u64, self.run.batch);
-        let Self { model, local, run, pool, clock, state, view, fresh, workers } = self;
+        let Self { model, local, run, pool, clock, state, view, fresh, workers, stop } = self;
         let Some(current) = state else { return Ok(*clock) };
         // The threads are woken once for all that there is to do.
         let learnt = pool.install(|| {
             model.view(current, clock, None, batch, view);
             if run.boost {
-                Boosted { model, local, run, batch, state: current, step: &step }
-                    .passes(view, workers, fresh);
+                Boosted { model, local, run, batch, state: current, step: &step, stop }
+                    .passes(view, workers, fresh)?;
             } else {
-                all_passes(local, view, batch, run.seed, workers, fresh);
+                all_passes(local, view, batch, run.seed, stop, workers, fresh)?;
             }
             absorb(model, run, current, &step, fresh)
         });
@@ -266,6 +276,7 @@ struct Boosted<'a, M: LatentModel, L: LocalInference<M>> {
     batch: &'a M::Batch,
     state: &'a M::State,
     step: &'a Step,
+    stop: &'a Stop,
 }
 
 impl<M: LatentModel, L: LocalInference<M>> Boosted<'_, M, L> {
@@ -276,19 +287,19 @@ impl<M: LatentModel, L: LocalInference<M>> Boosted<'_, M, L> {
         view: &mut M::View,
         workers: &mut Workers<L::Latent, L::Scratch>,
         fresh: &mut M::Statistics,
-    ) {
+    ) -> Result<()> {
         let Self { model, local, batch, .. } = *self;
         let mut kept = M::Statistics::default();
         for pass in 0..local.passes() {
             let read = &*view;
-            workers.for_each(batch, |index, latent, scratch| {
+            workers.for_each(batch, self.stop, |index, latent, scratch| {
                 if pass == 0 {
                     let random = self.run.seed.stream(Purpose::Local, batch.key(index));
                     local.begin(read, batch, index, latent, random);
                 }
                 let one = Passes { range: pass..pass + 1, keep_from: 0 };
                 local.advance(read, batch, index, latent, scratch, one);
-            });
+            })?;
             local.collect(read, batch, &mut workers.latents, fresh);
             // With one pass the parameters do not change before the statistics are absorbed.
             if local.passes() > 1 {
@@ -302,24 +313,35 @@ impl<M: LatentModel, L: LocalInference<M>> Boosted<'_, M, L> {
                 model.view(self.state, self.step, Some(fresh), batch, view);
             }
         }
+        Ok(())
     }
 }
 
 impl<Latent: Default + Send, Scratch: Default + Send> Workers<Latent, Scratch> {
     /// Calls `work` for every observation on all threads, each time with a scratch space that nobody else uses. The
-    /// longest come first, so that no thread is left with a long one when the others are done.
-    fn for_each<B: Batch>(&mut self, batch: &B, work: impl Fn(usize, &mut Latent, &mut Scratch) + Sync) {
+    /// longest come first, so that no thread is left with a long one when the others are done. If the request to end is
+    /// overdue, the rest is left out, which is an error.
+    fn for_each<B: Batch>(
+        &mut self,
+        batch: &B,
+        stop: &Stop,
+        work: impl Fn(usize, &mut Latent, &mut Scratch) + Sync,
+    ) -> Result<()> {
         let spare = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         self.latents.resize_with(batch.len(), Latent::default);
         let mut queue: Vec<(usize, &mut Latent)> = self.latents.iter_mut().enumerate().collect();
         queue.sort_by_key(|&(index, _)| Reverse(batch.cost(index)));
-        queue.par_chunks_mut(batch.grain()).for_each(|some| {
+        queue.par_chunks_mut(batch.grain()).try_for_each(|some| {
             let taken = spare().pop();
             let mut mine = taken.unwrap_or_default();
             for (index, latent) in some {
+                if stop.is_overdue() {
+                    return Err(Error::Stopped);
+                }
                 work(*index, latent, &mut mine);
             }
             spare().push(mine);
-        });
+            Ok(())
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! A learner with its settings, and what can be asked of it while it learns.
 
 use crate::error::{Error, Result};
-use crate::learn::{AnyBatch, Diagnostics, Fitted, Gathered, Learner, Parameters, Settings};
+use crate::learn::{AnyBatch, Diagnostics, Fitted, Gathered, Learner, Parameters, Settings, Stop};
 use crate::model::topics::hdp::topics_used;
 use crate::model::topics::lda::{LdaState, LogTopics, Topics};
 use crate::model::topics::hdp::sticks::Sticks;
@@ -57,6 +57,11 @@ impl Trainer {
     /// Learns from the statistics of all blocks of a minibatch, see [`Learner::absorb`].
     pub fn absorb(&mut self, blocks: Box<dyn Gathered>, stale_view: Option<&[u8]>) -> Result<Step> {
         self.learner.absorb(blocks, stale_view)
+    }
+
+    /// From now on a request to end can leave out the minibatch at hand.
+    pub fn stop_with(&mut self, stop: Stop) {
+        self.learner.stop_with(stop);
     }
 
     /// Makes room for words that were not known before. They begin without counts, so in every topic they have the

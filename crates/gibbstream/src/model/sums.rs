@@ -402,7 +402,7 @@ mod tests {
             for spread in [1.0, 30.0, 2_000.0] {
                 for _ in 0..50 {
                     let mut value = || {
-                        let size = (spread * (random.uniform() - 0.5)).max(-1_060.0).min(1_000.0);
+                        let size = (spread * (random.uniform() - 0.5)).clamp(-1_060.0, 1_000.0);
                         [0.0, 2.0 * random.uniform() - 1.0][random.below(2)] * libm::exp2(size)
                     };
                     let row: Vec<f64> = (0..len).map(|_| value()).collect();

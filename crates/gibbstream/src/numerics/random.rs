@@ -30,6 +30,8 @@ pub enum Purpose {
     Birth = 9,
     /// Rounding of fractional counts.
     Rounding = 16,
+    /// Which documents a report shows.
+    Showcase = 17,
 }
 
 /// The seed of a run.

@@ -22,8 +22,22 @@ pub(crate) fn width() -> Width {
     #[cfg(test)]
     let widest = widest().min(tests::limit());
     #[cfg(not(test))]
-    let widest = widest();
+    let widest = {
+        static CHOSEN: std::sync::OnceLock<Width> = std::sync::OnceLock::new();
+        *CHOSEN.get_or_init(|| widest().min(allowed()))
+    };
     widest
+}
+
+/// What other processors would run: `GIBBSTREAM_VECTORS` is `base` or `avx2`.
+#[cfg(not(test))]
+fn allowed() -> Width {
+    match std::env::var("GIBBSTREAM_VECTORS").as_deref() {
+        Ok("base") => Width::Base,
+        #[cfg(target_arch = "x86_64")]
+        Ok("avx2") => Width::Avx2,
+        _ => widest(),
+    }
 }
 
 /// Looks the processor up; the standard library remembers the answer.

@@ -28,6 +28,12 @@ fn tables() {
         ),
         named(
             "a.csv",
+            b"id,text\n1,\"a \"\"cat\"\"\"\n2,5\" disk\n3,\"dog\n4,emu\n",
+            "DIR/a.csv:4: a quote is opened here and never closed, so the rest of the file would be one field; close it, \
+             or double quotes that are part of the text",
+        ),
+        named(
+            "a.csv",
             b"id,text\n1,caf\xe9\n",
             "DIR/a.csv:2: column `text` is not UTF-8 text at its byte 4; convert the file to UTF-8, for example with \
              `iconv`",

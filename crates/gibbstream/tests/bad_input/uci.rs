@@ -8,6 +8,23 @@ fn uci(docword: &'static [u8], message: &'static str) -> Case {
     case(&[("docword.txt", docword), ("vocab.txt", b"cat\ndog\n")], message)
 }
 
+/// A name that says nothing: the content does.
+#[test]
+fn counts_without_a_vocabulary_are_not_text() {
+    check(&[
+        case(
+            &[("counts.txt", b"2\n2\n2\n1 1 1.5\n2 2 1\n")],
+            "DIR/counts.txt: holds UCI counts, but there is no vocab.txt beside it; give the file with the words, one a \
+             line, with `vocab`",
+        ),
+        case(
+            &[("counts.txt", b"2\n2\n2\n1 1 1.5\n2 2 1\n"), ("vocab.txt", b"cat\ndog\n")],
+            "DIR/counts.txt:4: the count `1.5` is not a whole number; every line after the header is \
+             `document word count`, three whole numbers",
+        ),
+    ]);
+}
+
 #[test]
 fn uci_headers() {
     check(&[

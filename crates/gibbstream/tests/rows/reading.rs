@@ -45,6 +45,9 @@ fn arrays_of_all_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npy");
     for (descr, bytes, expected) in [
+        ("<f2", vec![0, 0x3e], 1.5),
+        (">f2", vec![0x80, 0x01], -5.960_464_477_539_063e-8),
+        ("<f2", vec![0xff, 0x7b], 65504.0),
         ("<f4", vec![0, 0, 0xc0, 0x3f], 1.5),
         (">f8", vec![0xbf, 0xf8, 0, 0, 0, 0, 0, 0], -1.5),
         ("|i1", vec![0xfe], -2.0),

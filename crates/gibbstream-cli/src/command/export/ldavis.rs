@@ -8,14 +8,16 @@ use crate::command::infer::{Inferred, each_mixture};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::source::Source;
-use gibbstream::Error;
 use gibbstream::corpus::Inputs;
+use gibbstream::file::NewFile;
 use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::learn::{Observation, Snapshot, TopicParameters};
 use serde_json::json;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
+
+/// The file that is written.
+pub const FILE: &str = "ldavis.json";
 
 /// Sweeps over each document, as `infer` makes them.
 const SWEEPS: usize = 100;
@@ -35,9 +37,8 @@ pub fn write(
     mixtures: Mixtures<'_>,
     folder: &Path,
 ) -> anyhow::Result<Vec<String>> {
-    let path = folder.join("ldavis.json");
-    let file = File::create(&path).map_err(|source| Error::io(&path, "create", source))?;
-    let mut out = BufWriter::new(file);
+    let mut file = NewFile::create(&folder.join(FILE))?;
+    let mut out = file.writer();
     let (topics, met) = (&parameters.topics, parameters.met());
     let vocabulary = mixtures.snapshot.features.vocabulary();
     write!(out, "{{\"topic_term_dists\": ")?;
@@ -47,8 +48,8 @@ pub fn write(
     let words: Vec<&str> = vocabulary.words().collect();
     write!(out, ",\n\"doc_lengths\": {},\n\"vocab\": {}", json!(lengths), json!(words))?;
     writeln!(out, ",\n\"term_frequency\": {}}}", json!(mixtures.snapshot.word_counts()))?;
-    out.flush()?;
-    Ok(vec!["ldavis.json".to_owned()])
+    file.finish()?;
+    Ok(vec![FILE.to_owned()])
 }
 
 fn write_rows(out: &mut impl Write, rows: impl Iterator<Item = Vec<f64>>) -> anyhow::Result<()> {

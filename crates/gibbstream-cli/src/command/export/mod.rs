@@ -8,14 +8,12 @@ use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::table::{ALL_DIGITS, Cell, Column, Kind, TableFormat, TableWriter};
 use gibbstream::Error;
-use gibbstream::file::Model;
 use gibbstream::file::npy::write_npy;
+use gibbstream::file::{self, Model, NewFile, claim_folder, is_of_kind};
 use gibbstream::learn::knobs::parts;
 use gibbstream::learn::{Array, Parameters, Snapshot, TopicParameters, Values};
 use gibbstream::model::topics::lda::Topics;
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -63,6 +61,17 @@ pub struct ExportArgs {
     text_field: String,
 }
 
+/// The file that tells what is exported, and that a folder is one of ours.
+const DESCRIPTION: &str = "model.json";
+const OURS: file::Kind = file::Kind {
+    name: "the description of a model",
+    recognise: |start| find(start, b"\"gibbstream/model/").is_some(),
+};
+
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|window| window == what)
+}
+
 /// Runs the command.
 pub fn run(
     args: &ExportArgs,
@@ -81,7 +90,8 @@ pub fn run(
         let problem = format!("a {} has no topics", snapshot.settings.model.name());
         return Err(Error::setting("--format", problem, "use --format npy").into());
     }
-    std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, "create", source))?;
+    let written = files_of(&args.format, snapshot.parameters()?);
+    claim_folder(folder, &written, |folder| is_of_kind(&folder.join(DESCRIPTION), OURS), general.force)?;
     let mut files = match (snapshot.parameters()?, args.format.as_str()) {
         (Parameters::Topics(parameters), "npy") => topics(&parameters.topics, &snapshot, folder)?,
         (Parameters::Rows(parameters), _) => arrays(&parameters.arrays, folder)?,
@@ -94,13 +104,13 @@ pub fn run(
         }
         (Parameters::Topics(parameters), _) => tables(&parameters, &snapshot, folder, TableFormat::Parquet)?,
     };
-    write(&folder.join("model.json"), &format!("{:#}\n", describe(&snapshot)))?;
-    files.push("model.json".into());
+    write(&folder.join(DESCRIPTION), &format!("{:#}\n", describe(&snapshot)))?;
+    files.push(DESCRIPTION.into());
     if output.json {
         output.print_json(&json!({
             "schema": "gibbstream/export/1",
             "format": args.format,
-            "folder": folder,
+            "folder": folder.display().to_string(),
             "files": files,
             "model_hash": snapshot.hash(),
         }))?;
@@ -108,6 +118,19 @@ pub fn run(
         output.note(format_args!("{} are in {}", files.join(", "), folder.display()));
     }
     Ok(Outcome::Done)
+}
+
+/// What will be written.
+fn files_of(format: &str, parameters: &Parameters) -> Vec<String> {
+    let files: Vec<String> = match (format, parameters) {
+        ("ldavis", _) => vec![ldavis::FILE.to_owned()],
+        ("csv" | "parquet", _) => vec![format!("topics.{format}"), format!("words.{format}")],
+        (_, Parameters::Topics(_)) => ["beta.npy", "alpha.npy", "vocab.txt"].map(str::to_owned).to_vec(),
+        (_, Parameters::Rows(rows)) => {
+            rows.arrays.iter().map(|array| format!("{}.npy", array.name)).collect()
+        }
+    };
+    files.into_iter().chain([DESCRIPTION.to_owned()]).collect()
 }
 
 /// Topics and words.
@@ -174,12 +197,13 @@ fn write_table(
     columns: &[Column],
     rows: impl Iterator<Item = Vec<Cell>>,
 ) -> anyhow::Result<()> {
-    let file = File::create(path).map_err(|source| Error::io(path, "create", source))?;
-    let mut table = TableWriter::new(BufWriter::new(file), format, columns)?;
+    let mut file = NewFile::create(path)?;
+    let mut table = TableWriter::new(file.writer(), format, columns)?;
     for row in rows {
         table.row(row)?;
     }
-    Ok(table.finish()?.flush()?)
+    table.finish()?;
+    Ok(file.finish()?)
 }
 
 /// Every parameter of a model of numbers.
@@ -244,5 +268,5 @@ pub fn describe(model: &Model) -> Value {
 }
 
 fn write(path: &Path, text: &str) -> gibbstream::Result<()> {
-    std::fs::write(path, text).map_err(|source| Error::io(path, "write", source))
+    file::replace(path, text.as_bytes())
 }

@@ -1,6 +1,6 @@
 //! `infer`: the topic mixture of each document, or the latent part of each row of numbers.
 
-mod written;
+mod mixture_writer;
 
 use super::evaluate::tokenizer_of;
 use crate::Outcome;
@@ -8,20 +8,17 @@ use crate::args::General;
 use crate::args::input::{InputArgs, report_bad, report_found};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
-use crate::source::{Source, refuse};
+use crate::source::{Source, each_batch, refuse, thread_pool};
 use crate::table::TableFormat;
 use gibbstream::Error;
 use gibbstream::corpus::Inputs;
-use gibbstream::file::Model;
+use gibbstream::file::{Destination, Kind, Model};
 use gibbstream::inference::mixtures::{Mixture, MixtureInference};
-use gibbstream::learn::{ModelKind, Observation, ReadAhead, Snapshot};
+use gibbstream::learn::{ModelKind, Observation, Snapshot};
 use serde_json::json;
 use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-
-/// Documents that are worked on together; the result does not depend on it.
-const TOGETHER: usize = 256;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,8 +103,14 @@ pub fn run(
     let inputs =
         Inputs { follow: args.follow, kept_fields, ..args.input.with(tokenizer_of(&snapshot))? }.resolve()?;
     report_found(&inputs, output);
+    let place = args.out.as_ref().map(|path| Destination::new(path, args.format().kind(), general.force));
+    if let Some(place) = &place {
+        let mut read = inputs.files();
+        read.push(args.model.clone());
+        place.check_beside(&read)?;
+    }
     let source = Source::of(&snapshot, inputs)?;
-    let mut out = written::Written::open(args, &snapshot, output.json)?;
+    let mut out = mixture_writer::MixtureWriter::open(args, place.as_ref(), &snapshot, output.json)?;
     output.progress.start("inferring", source.unit(), source.expected());
     let details = args.tokens || args.uncertainty;
     let inference = MixtureInference { sweeps: args.sweeps, seed: general.seed, details };
@@ -176,6 +179,28 @@ enum OutputFormat {
     Table(TableFormat),
 }
 
+impl OutputFormat {
+    /// What a file may hold that is replaced.
+    fn kind(self) -> Kind {
+        match self {
+            Self::JsonLines => Kind { name: "mixtures as JSON lines", recognise: is_mixture },
+            Self::Table(TableFormat::Csv { .. }) => {
+                Kind { name: "a table of mixtures", recognise: |start| start.starts_with(b"id,index,") }
+            }
+            Self::Table(TableFormat::Parquet) => {
+                let name = "a table that is known to be ours, which Parquet does not tell";
+                Kind { name, recognise: |_| false }
+            }
+        }
+    }
+}
+
+fn is_mixture(start: &[u8]) -> bool {
+    let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = serde_json::from_slice::<serde_json::Value>(line).unwrap_or_default();
+    line["index"].is_u64() && ["theta", "sources", "topic"].iter().any(|&field| !line[field].is_null())
+}
+
 impl InferArgs {
     /// What was asked for, or what the name of the file says.
     fn format(&self) -> OutputFormat {
@@ -215,22 +240,14 @@ pub fn each_mixture(
     if inference.sweeps == 0 {
         return Err(Error::setting("--sweeps", "0 sweeps estimate nothing", "use for example 100").into());
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-        Error::setting("--threads", format!("cannot start {threads} threads: {error}"), "ask for fewer")
-    })?;
-    let parameters = snapshot.parameters()?;
-    let mut ahead = ReadAhead::start(source.read(), 2 * TOGETHER)?;
+    let (pool, parameters) = (thread_pool(threads)?, snapshot.parameters()?);
     let mut index = 0;
-    loop {
-        let some = ahead.next_some(TOGETHER, &|| interrupt.received().is_some())?;
-        if some.is_empty() {
-            return Ok(());
-        }
+    each_batch(source, interrupt, |some| {
         let mixtures = pool.install(|| parameters.infer(&some, &inference))?;
         for (observation, mixture) in some.iter().zip(&mixtures) {
             each(Inferred::Observation(index, observation, mixture))?;
             index += 1;
         }
-        each(Inferred::Pause)?;
-    }
+        each(Inferred::Pause)
+    })
 }

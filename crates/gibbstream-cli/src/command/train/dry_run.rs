@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The program itself, and bookkeeping per word of the vocabulary.
-const PROGRAM_BYTES: u64 = 12 << 20;
+const PROGRAM_BYTES: u64 = 15 << 20;
 const BYTES_PER_WORD: u64 = 100;
 
 /// Observations and time that are spent on finding out how fast it goes.

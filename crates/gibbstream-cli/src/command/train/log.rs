@@ -1,10 +1,11 @@
 //! The log of a run: one JSON object per line, complete after every minibatch.
 
 use gibbstream::Error;
+use gibbstream::file::Destination;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 /// A log that is being written.
 pub struct Log {
@@ -15,19 +16,9 @@ pub struct Log {
 
 impl Log {
     /// Starts a log after the first `keep` bytes of one that exists.
-    pub fn open(path: &Path, keep: u64) -> gibbstream::Result<Self> {
-        let open = || {
-            let mut file = File::options().create(true).truncate(false).write(true).open(path)?;
-            let bytes = keep.min(file.metadata()?.len());
-            // Devices and pipes have no length.
-            if file.metadata()?.is_file() {
-                file.set_len(bytes)?;
-                file.seek(SeekFrom::Start(bytes))?;
-            }
-            Ok((file, bytes))
-        };
-        let (file, bytes) = open().map_err(|source| Error::io(path, "write", source))?;
-        Ok(Self { file, path: path.to_path_buf(), bytes })
+    pub fn open(place: &Destination, keep: u64) -> gibbstream::Result<Self> {
+        let (file, bytes) = place.append(keep)?;
+        Ok(Self { file, path: place.path().to_path_buf(), bytes })
     }
 
     /// How much has been written.

@@ -21,13 +21,15 @@ use crate::args::train::{Plan, TrainArgs};
 use crate::interrupt::{Interrupt, Signal};
 use crate::output::{Output, count};
 use gibbstream::Error;
-use gibbstream::file::Model;
+use gibbstream::corpus::Inputs;
+use gibbstream::file::{Destination, Kind, Model};
 use gibbstream::learn::{Ended, FitOptions, TrainingRun};
 use log::Log;
+use prepare::Prepared;
 pub use prepare::words_of_stream;
-use prepare::{Prepared, check_place};
 use report::Report;
 use start::Start;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use watch::Watch;
 
@@ -41,9 +43,11 @@ pub fn run(
     if args.dry_run {
         let base = args.continued.as_deref().map(Model::load).transpose()?;
         let mut plan = args.plan(general, base.as_ref())?;
-        let prepared = Prepared::new(&mut plan, args, base.as_ref(), output)?;
+        let inputs = plan.inputs.clone().resolve()?;
+        let prepared = Prepared::new(inputs, &mut plan, args, base.as_ref(), output)?;
         return dry_run::run(&plan, &prepared, general, output);
     }
+    let places = Places::new(args, general);
     let (checkpoints, found) = checkpoints::open(&args.checkpoints, output)?;
     let start = Start::new(args, found)?;
     let mut plan = args.plan(general, start.continued())?;
@@ -51,15 +55,19 @@ pub fn run(
     if let (Some(folder), Some(state)) = (&args.checkpoints.checkpoint, &start.run) {
         checkpoints::check_request(folder, &state.request, &request)?;
         if state.finished {
-            return finished_before(args, &start, output);
+            return finished_before(&places, &start, output);
         }
         output.note(format_args!("going on after {} minibatches", count(start.updates())));
     }
-    args.out.iter().chain(&args.log).try_for_each(|path| check_place(path))?;
-    let prepared = Prepared::new(&mut plan, args, start.model.as_ref(), output)?;
+    let inputs = Inputs { read_before: start.read_before(&plan), ..plan.inputs.clone() }.resolve()?;
+    inputs.notices().iter().for_each(|notice| output.warn(notice));
+    places.check(&inputs.files())?;
+    let prepared = Prepared::new(inputs, &mut plan, args, start.model.as_ref(), output)?;
     let log_bytes = start.run.as_ref().map_or(0, |state| state.notes["log_bytes"].as_u64().unwrap_or(0));
-    let log = args.log.as_deref().map(|path| Log::open(path, log_bytes)).transpose()?;
-    let mut run = start.begin(&plan, &prepared, general.threads)?.with_checkpoints(checkpoints, request);
+    let log = places.log.as_ref().map(|place| Log::open(place, log_bytes)).transpose()?;
+    let run = start.begin(&plan, &prepared, general.threads)?.with_inputs(prepared.source.inputs.clone());
+    let mut run = run.with_checkpoints(checkpoints, request);
+    run.stop_with(interrupt.stop());
     interrupt.defer();
     let max_seconds = plan.max_seconds;
     let mut watch =
@@ -69,15 +77,49 @@ pub fn run(
         run.save_checkpoint(&mut watch)?;
     }
     let signal = interrupt.received().filter(|_| ended == Ended::Interrupted);
-    Finish { args, plan: &plan, prepared: &prepared, output, signal }.run(run, ended)
+    Finish { args, places: &places, plan: &plan, prepared: &prepared, output, signal }.run(run, ended)
+}
+
+/// Where the model and the log go.
+struct Places {
+    out: Option<Destination>,
+    log: Option<Destination>,
+}
+
+impl Places {
+    fn new(args: &TrainArgs, general: &General) -> Self {
+        let place = |path: &PathBuf, kind| Destination::new(path, kind, general.force);
+        Self {
+            out: args.out.as_ref().map(|path| place(path, Kind::MODEL)),
+            log: args.log.as_ref().map(|path| place(path, Kind::LOG)),
+        }
+    }
+
+    /// Refuses what must not be written to, before any work is done for it.
+    fn check(&self, inputs: &[PathBuf]) -> gibbstream::Result<()> {
+        self.out.as_ref().map_or(Ok(()), |out| out.check(inputs))?;
+        self.log.as_ref().map_or(Ok(()), |log| log.check_beside(inputs))?;
+        match (&self.out, &self.log) {
+            (Some(out), Some(log)) if out.path() == log.path() && !is_device(out.path()) => {
+                let problem = "is to hold both the model and the log";
+                Err(Error::output(log.path(), problem, "name two files"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether something is there that is no file, which any number of things can be written to.
+fn is_device(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| !found.is_file())
 }
 
 /// A run that is over is not done again: it gives the same answer.
-fn finished_before(args: &TrainArgs, start: &Start, output: &Output) -> anyhow::Result<Outcome> {
-    if let (Some(out), Some(model)) = (&args.out, &start.model)
-        && !out.exists()
+fn finished_before(places: &Places, start: &Start, output: &Output) -> anyhow::Result<Outcome> {
+    if let (Some(out), Some(model)) = (&places.out, &start.model)
+        && !out.path().exists()
     {
-        model.save(out)?;
+        model.save_to(out)?;
     }
     output.note("this run has finished before; nothing is left to do");
     let report = start.run.as_ref().and_then(|state| state.notes["report"].as_str());
@@ -120,6 +162,7 @@ fn learn(
 /// Saves what was learnt and says what there is to say.
 struct Finish<'a> {
     args: &'a TrainArgs,
+    places: &'a Places,
     plan: &'a Plan,
     prepared: &'a Prepared,
     output: &'a Output,
@@ -140,9 +183,9 @@ impl Finish<'_> {
         report::warn_about(run.trainer(), self.plan, output);
         report_bad(&self.prepared.source.inputs, output);
         // A checkpoint holds the model so far already.
-        let out = self.args.out.as_ref().filter(|_| signal.is_none() || run.checkpoints().is_none());
+        let out = self.places.out.as_ref().filter(|_| signal.is_none() || run.checkpoints().is_none());
         let hash = run.lend(|model| {
-            out.map_or(Ok(()), |out| model.save(out))?;
+            out.map_or(Ok(()), |out| model.save_to(out))?;
             Ok(model.hash())
         })?;
         if let Some(signal) = signal {
@@ -152,7 +195,7 @@ impl Finish<'_> {
                 (Some(folder), _) => {
                     format!("{stopped}; a checkpoint is in {}: go on with --resume", folder.display())
                 }
-                (None, Some(out)) => format!("{stopped}; the model so far is in {}", out.display()),
+                (None, Some(out)) => format!("{stopped}; the model so far is in {}", out.path().display()),
                 (None, None) => format!("{stopped}; no model was asked for with --out"),
             });
         }
@@ -166,7 +209,7 @@ impl Finish<'_> {
         if output.json {
             output.print_line(line)?;
         } else {
-            report.summarise(output, out.filter(|_| signal.is_none()));
+            report.summarise(output, out.filter(|_| signal.is_none()).map(Destination::path));
         }
         Ok(signal.map_or(Outcome::Done, Outcome::Interrupted))
     }

@@ -11,7 +11,6 @@ use gibbstream::corpus::{
 };
 use gibbstream::file::{Features, Model};
 use serde_json::json;
-use std::path::Path;
 
 /// Inputs that are ready to be read for training.
 pub struct Prepared {
@@ -26,15 +25,15 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Opens the inputs, finds words or columns unless the model to go on from has them, and completes the settings of the
+    /// Finds words or columns in the inputs unless the model to go on from has them, and completes the settings of the
     /// plan.
     pub fn new(
+        mut inputs: ResolvedInputs,
         plan: &mut Plan,
         args: &TrainArgs,
         base: Option<&Model>,
         output: &Output,
     ) -> anyhow::Result<Self> {
-        let mut inputs = plan.inputs.clone().resolve()?;
         report_found(&inputs, output);
         for (name, format) in inputs.formats() {
             output.detail(format_args!("{}: {format}", name.display()));
@@ -211,16 +210,4 @@ fn check_size(plan: &Plan) -> anyhow::Result<()> {
         "use fewer topics, or fewer words (--max-vocab, --min-df)",
     )
     .into())
-}
-
-/// Refuses a place where no file can be written, before any work is done for it.
-pub fn check_place(path: &Path) -> gibbstream::Result<()> {
-    let refused = |source| Error::io(path, "write", source);
-    if path.is_dir() {
-        return Err(refused(std::io::ErrorKind::IsADirectory.into()));
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let probe = folder.join(format!(".gibbstream-probe-{}", std::process::id()));
-    std::fs::File::create(&probe).map_err(refused)?;
-    std::fs::remove_file(&probe).map_err(refused)
 }

@@ -9,7 +9,7 @@ use gibbstream::learn::{Diagnostics, TrainingRun};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Below so many minibatches the random start still shows.
 const FEW_UPDATES: u64 = 10;
@@ -110,7 +110,7 @@ impl Report {
     }
 
     /// A summary for people.
-    pub fn summarise(&self, output: &Output, out: Option<&PathBuf>) {
+    pub fn summarise(&self, output: &Output, out: Option<&Path>) {
         let seconds = self.train_seconds;
         let (columns, documents) = (count(self.vocabulary as u64), count(self.documents));
         if self.diagnostics.is_some() {

@@ -2,6 +2,7 @@
 
 use super::prepare::Prepared;
 use crate::args::train::{Plan, TrainArgs};
+use gibbstream::corpus::ReadBefore;
 use gibbstream::file::{Checkpoint, HistoryEntry, Model, RunState};
 use gibbstream::learn::TrainingRun;
 use gibbstream::learn::knobs::changes;
@@ -34,6 +35,16 @@ impl Start {
     /// Minibatches learnt from before.
     pub fn updates(&self) -> u64 {
         self.model.as_ref().map_or(0, |model| model.clock().update)
+    }
+
+    /// What the run has read before, in this pass over the inputs.
+    pub fn read_before(&self, plan: &Plan) -> ReadBefore {
+        self.run.as_ref().map_or_else(ReadBefore::default, |state| ReadBefore {
+            places: state.inputs.clone(),
+            documents: state.documents,
+            // Documents that are kept aside are read again from the top.
+            seek: plan.holdout == 0,
+        })
     }
 
     /// The run, ready to learn.

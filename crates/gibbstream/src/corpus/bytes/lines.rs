@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::corpus::bytes::source::Source;
 use crate::error::{Error, Place, Result};
@@ -11,6 +13,28 @@ use crate::error::{Error, Place, Result};
 pub(crate) const MAX_LINE_BYTES: usize = 256 << 20;
 
 const FIRST_BLOCK_BYTES: usize = 256 << 10;
+
+/// From this length on, memory is asked for before a record is parsed.
+pub(crate) const LARGE_RECORD_BYTES: usize = 1 << 20;
+
+/// What a parser may need for each byte of a record: lists of short tokens take the most.
+const PARSER_BYTES: usize = 16;
+
+/// Whether the system would give the memory that parsing a record takes. Asking first turns the end of the process into
+/// an error.
+pub(crate) fn has_memory_for(record: usize) -> bool {
+    record < LARGE_RECORD_BYTES || Vec::<u8>::new().try_reserve_exact(record.saturating_mul(PARSER_BYTES)).is_ok()
+}
+
+/// The error for a record that is too large for this machine, or for the limits of this process.
+pub(crate) fn no_memory(place: Place, bytes: usize) -> Error {
+    Error::bad_record(
+        place,
+        "record too large",
+        format!("there is not enough memory for a record of {bytes} bytes"),
+        "check that this is the right file, split the document, or allow more memory",
+    )
+}
 
 /// The lines of a [`Source`], without their ends (`\n` or `\r\n`) and without a UTF-8 byte order mark.
 pub(crate) struct Lines {
@@ -22,6 +46,10 @@ pub(crate) struct Lines {
     longest: usize,
     /// The rest of a line that was refused for its length is still to come.
     overlong: bool,
+    /// Bytes of the source before the block.
+    before: u64,
+    /// Where the bytes are counted that were handed out, if somebody wants to know.
+    taken: Option<Arc<AtomicU64>>,
 }
 
 impl Lines {
@@ -32,7 +60,9 @@ impl Lines {
 
     fn with_longest(source: Source, longest: usize) -> Result<Self> {
         let block = vec![0; FIRST_BLOCK_BYTES];
-        let mut lines = Self { source, block, unread: 0..0, number: 0, longest, overlong: false };
+        let taken = source.taken();
+        let mut lines =
+            Self { source, block, unread: 0..0, number: 0, longest, overlong: false, before: 0, taken };
         let start = lines.peek(3)?;
         if start.starts_with(b"\xef\xbb\xbf") {
             lines.unread.start += 3;
@@ -154,12 +184,22 @@ impl Lines {
                 ));
             }
             if let Some(length) = end {
-                return Ok(Some(self.hand_out(length, 1)));
+                let range = self.hand_out(length, 1);
+                return self.affordable(range).map(Some);
             }
             if !self.read_more()? {
-                return Ok((searched > 0).then(|| self.hand_out(searched, 0)));
+                if searched == 0 {
+                    return Ok(None);
+                }
+                let range = self.hand_out(searched, 0);
+                return self.affordable(range).map(Some);
             }
         }
+    }
+
+    #[inline]
+    fn affordable(&self, line: Range<usize>) -> Result<Range<usize>> {
+        if has_memory_for(line.len()) { Ok(line) } else { Err(no_memory(self.place(), line.len())) }
     }
 
     /// Passes over the rest of a line without holding it.
@@ -186,6 +226,9 @@ impl Lines {
         let mut end = start + length;
         self.unread.start = end + line_feed;
         self.number += 1;
+        if let Some(taken) = &self.taken {
+            taken.store(self.before + self.unread.start as u64, Ordering::Release);
+        }
         if end > start && self.block[end - 1] == b'\r' {
             end -= 1;
         }
@@ -196,12 +239,16 @@ impl Lines {
     fn read_more(&mut self) -> Result<bool> {
         if self.unread.start > 0 {
             self.block.copy_within(self.unread.clone(), 0);
+            self.before += self.unread.start as u64;
             self.unread = 0..self.unread.len();
         }
         if self.unread.end == self.block.len() {
             // Exactly, because the vector's own way of growing would go beyond the longest line.
             let larger = (2 * self.block.len()).min(self.longest.max(FIRST_BLOCK_BYTES) + 2);
-            self.block.reserve_exact(larger - self.block.len());
+            if self.block.try_reserve_exact(larger - self.block.len()).is_err() {
+                self.overlong = true;
+                return Err(no_memory(Place::line(self.source.name(), self.number + 1), larger));
+            }
             self.block.resize(larger, 0);
         }
         let count = self.source.read(&mut self.block[self.unread.end..], self.number + 1)?;

@@ -4,6 +4,10 @@ pub(crate) mod follow;
 
 pub(crate) mod source;
 
+pub(crate) mod trace;
+
 pub(crate) mod lines;
+
+pub(crate) mod spool;
 
 pub(crate) mod bad_records;

@@ -3,11 +3,14 @@
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 #[cfg(feature = "xz")]
 use liblzma::stream::{CONCATENATED, Stream as XzStream};
 
-use crate::corpus::bytes::follow::Followed;
+use crate::corpus::bytes::follow::{FollowStart, Followed};
+use crate::corpus::bytes::trace::{CHANGED, CHANGED_ADVICE, Trace, TracedReader};
 use crate::error::{Error, Place, Result};
 
 /// Bytes that decide how an input is compressed.
@@ -15,6 +18,9 @@ const SIGNATURE_BYTES: u64 = 10;
 
 /// Read from the system at once.
 const CHUNK_BYTES: usize = 128 << 10;
+
+/// The window of a zstd frame, as a power of two: what `zstd --ultra -22` uses.
+const ZSTD_WINDOW_BITS: u32 = 27;
 
 #[cfg(feature = "xz")]
 /// What an xz decoder may allocate: enough for `xz -9`, too little to hurt.
@@ -67,27 +73,35 @@ pub(crate) struct Source {
     name: PathBuf,
     reader: Box<dyn Read + Send>,
     compression: Option<Compression>,
+    /// Where the bytes are counted whose documents have been handed out, if somebody wants to know.
+    taken: Option<Arc<AtomicU64>>,
 }
 
 impl Source {
     /// Opens a file, or standard input if the path is `-`.
     pub fn open(path: &Path) -> Result<Self> {
-        if is_stdin(path) { Self::new(path, io::stdin()) } else { Self::open_as(path, path) }
+        Self::open_traced(path, path, &Trace::default())
     }
 
-    /// Opens the file `path` that messages call `name`.
-    pub fn open_as(name: &Path, path: &Path) -> Result<Self> {
+    /// Opens the file `path` that messages call `name`, or standard input if the path is `-`.
+    pub fn open_traced(name: &Path, path: &Path, trace: &Trace) -> Result<Self> {
+        if is_stdin(path) {
+            trace.begin(None);
+            return Self::new(name, TracedReader::new(io::stdin(), trace));
+        }
         let file = File::open(path).map_err(|error| Error::io(name, "open", error))?;
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
             return Err(Error::corpus(Place::file(name), "is a folder, not a file", "name a file inside it"));
         }
-        Self::new(name, file)
+        trace.begin(Some(&file));
+        Self::new(name, TracedReader::new(file, trace))
     }
 
     /// Opens the file `path` that messages call `name` and that grows.
-    pub fn follow(name: &Path, path: &Path) -> Result<Self> {
-        let followed = Followed::open(path).map_err(|error| Error::io(name, "open", error))?;
-        Ok(Self { name: name.to_path_buf(), reader: Box::new(followed), compression: None })
+    pub fn follow(name: &Path, path: &Path, start: Option<&FollowStart>, trace: &Trace) -> Result<Self> {
+        let taken = Some(trace.count_taken());
+        let followed = Followed::open(path, start, trace).map_err(|error| Error::io(name, "open", error))?;
+        Ok(Self { name: name.to_path_buf(), reader: Box::new(followed), compression: None, taken })
     }
 
     /// Wraps any reader, decompressing if its first bytes say so.
@@ -97,7 +111,7 @@ impl Source {
         (&mut reader)
             .take(SIGNATURE_BYTES)
             .read_to_end(&mut start)
-            .map_err(|error| Error::io(name, "read", error))?;
+            .map_err(|error| unreadable(name, error))?;
         let compression = Compression::recognise(&start);
         let whole = Cursor::new(start).chain(reader);
         let reader: Box<dyn Read + Send> = match compression {
@@ -107,9 +121,12 @@ impl Source {
             Some(Compression::Bzip2) => Box::new(bzip2::bufread::MultiBzDecoder::new(whole)),
             #[cfg(not(feature = "bzip2"))]
             Some(Compression::Bzip2) => return Err(not_compiled_in(name, "bzip2", "bzip2")),
-            Some(Compression::Zstd) => Box::new(
-                zstd::Decoder::with_buffer(whole).map_err(|error| Error::io(name, "decompress", error))?,
-            ),
+            Some(Compression::Zstd) => {
+                let failed = |error| Error::io(name, "decompress", error);
+                let mut decoder = zstd::Decoder::with_buffer(whole).map_err(failed)?;
+                decoder.window_log_max(ZSTD_WINDOW_BITS).map_err(failed)?;
+                Box::new(decoder)
+            }
             #[cfg(not(feature = "xz"))]
             Some(Compression::Xz) => return Err(not_compiled_in(name, "xz", "xz")),
             #[cfg(feature = "xz")]
@@ -119,12 +136,17 @@ impl Source {
                 Box::new(liblzma::bufread::XzDecoder::new_stream(whole, stream))
             }
         };
-        Ok(Self { name: name.to_path_buf(), reader, compression })
+        Ok(Self { name: name.to_path_buf(), reader, compression, taken: None })
     }
 
     /// The input as the user named it.
     pub fn name(&self) -> &Path {
         &self.name
+    }
+
+    /// Where to count the bytes whose documents have been handed out, if somebody wants to know.
+    pub fn taken(&self) -> Option<Arc<AtomicU64>> {
+        self.taken.clone()
     }
 
     /// Whether it is compressed.
@@ -144,8 +166,8 @@ impl Source {
 
     fn explain(&self, error: io::Error, line: u64) -> Error {
         // The system's own errors carry a number, those of the decoders do not.
-        let Some(compression) = self.compression.filter(|_| error.raw_os_error().is_none()) else {
-            return Error::io(&self.name, "read", error);
+        let Some(compression) = self.compression.filter(|_| error.raw_os_error().is_none() && error.to_string() != CHANGED) else {
+            return unreadable(&self.name, error);
         };
         let place = Place::line(&self.name, line);
         let compression = compression.name();
@@ -170,6 +192,14 @@ impl Source {
             )
         }
     }
+}
+
+/// Why bytes cannot be read: the system says so, or they are not those of before.
+fn unreadable(name: &Path, error: io::Error) -> Error {
+    if error.to_string() == CHANGED {
+        return Error::corpus(Place::file(name), CHANGED, CHANGED_ADVICE);
+    }
+    Error::io(name, "read", error)
 }
 
 /// Hands out at most so many bytes at once.

@@ -13,7 +13,7 @@ use crate::corpus::bytes::lines::Lines;
 use crate::corpus::stream::RecordReader;
 use crate::corpus::text::tokenizer::Tokenizer;
 use crate::corpus::text::vocabulary::WordIds;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 
 /// Names of the fields that are read.
 #[derive(Clone, Debug)]
@@ -22,6 +22,35 @@ pub(crate) struct Fields {
     pub id: String,
     /// Fields that documents keep.
     pub kept: Vec<String>,
+    /// What they must be like.
+    pub check: KeptCheck,
+}
+
+impl Fields {
+    /// Refuses a record whose fields to keep are not what they must be like.
+    pub fn check(&self, kept: &[Value], place: impl FnOnce() -> Place) -> Result<()> {
+        let Some(check) = &self.check.0 else { return Ok(()) };
+        check(kept).map_err(|(problem, advice)| Error::bad_record(place(), "wrong value", problem, advice))
+    }
+}
+
+/// Looks at the fields that a document keeps, in their order, and says what is wrong with them and what to do about it.
+#[derive(Clone, Default)]
+pub struct KeptCheck(Option<Arc<CheckValues>>);
+
+type CheckValues = dyn Fn(&[Value]) -> Result<(), (String, String)> + Send + Sync;
+
+impl KeptCheck {
+    /// Checks by this function.
+    pub fn new(check: impl Fn(&[Value]) -> Result<(), (String, String)> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(check)))
+    }
+}
+
+impl fmt::Debug for KeptCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "KeptCheck" } else { "no check" })
+    }
 }
 
 /// Reads JSON lines.
@@ -63,6 +92,7 @@ impl RecordReader for JsonLinesReader {
                         let name = id.as_ref().map_or("the document".into(), |id| format!("document `{id}`"));
                         (self.lines.place(), name)
                     })?;
+                    self.fields.check(&kept, || self.lines.place())?;
                     Ok(Some(self.bag.take(id, kept)))
                 }
             };
@@ -228,7 +258,7 @@ mod tests {
 
     fn read(content: &'static str) -> Result<Vec<Document>> {
         let lines = Lines::new(Source::new("in.jsonl".as_ref(), content.as_bytes())?)?;
-        let fields = Fields { text: "text".into(), id: "id".into(), kept: vec!["id".into(), "year".into()] };
+        let fields = Fields { text: "text".into(), id: "id".into(), kept: vec!["id".into(), "year".into()], check: KeptCheck::default() };
         let tokenizer = Tokenizer { stop_words: StopWords::none(), ..Tokenizer::default() };
         let mut reader = JsonLinesReader::new(lines, Arc::new(fields), Arc::new(tokenizer), Arc::default());
         let mut vocabulary = Vocabulary::new(["cat", "New York"])?;

@@ -28,7 +28,7 @@ impl Number {
         let [order, kind, size @ ..] = text.as_bytes() else { return None };
         let bytes = std::str::from_utf8(size).ok()?.parse().ok()?;
         let known = match kind {
-            b'f' => bytes == 4 || bytes == 8,
+            b'f' => [2, 4, 8].contains(&bytes),
             b'i' | b'u' => [1, 2, 4, 8].contains(&bytes),
             b'b' => bytes == 1,
             _ => false,
@@ -44,6 +44,7 @@ impl Number {
         }
         let whole = u64::from_le_bytes(word);
         match (self.kind, self.bytes) {
+            (b'f', 2) => half(whole as u16),
             (b'f', 4) => f32::from_bits(whole as u32).into(),
             (b'f', _) => f64::from_bits(whole),
             // The sign is the highest bit that is there.
@@ -51,6 +52,18 @@ impl Number {
             _ => whole as f64,
         }
     }
+}
+
+/// A number of 16 bits: one for the sign, five for the exponent, ten for the fraction.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    let value = match exponent {
+        0 => libm::ldexp(fraction, -24),
+        0x1f if fraction == 0.0 => f64::INFINITY,
+        0x1f => f64::NAN,
+        _ => libm::ldexp(1024.0 + fraction, exponent - 25),
+    };
+    if bits >> 15 == 1 { -value } else { value }
 }
 
 /// Reads the rows of an array.

@@ -9,7 +9,7 @@ use parquet::record::Field;
 use parquet::record::reader::RowIter;
 
 use crate::corpus::formats::numeric::{Row, RowReader};
-use crate::corpus::formats::parquet_table::damaged;
+use crate::corpus::formats::parquet_table::{check_compression, damaged};
 use crate::error::{Error, Place, Result};
 
 /// Reads the rows.
@@ -27,6 +27,7 @@ impl ParquetRows {
         let place = Place::file(name);
         let file = File::open(path).map_err(|error| Error::io(name, "open", error))?;
         let reader = SerializedFileReader::new(file).map_err(|error| damaged(&place, &error))?;
+        check_compression(&place, reader.metadata())?;
         let schema = reader.metadata().file_metadata().schema();
         let mut columns = Vec::new();
         for field in schema.get_fields().iter().filter(|field| field.name() != id) {

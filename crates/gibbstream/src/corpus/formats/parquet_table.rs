@@ -5,6 +5,8 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use parquet::basic::Compression;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
@@ -59,6 +61,7 @@ impl ParquetReader {
         let place = Place::file(name);
         let file = File::open(path).map_err(|error| Error::io(name, "open", error))?;
         let reader = SerializedFileReader::new(file).map_err(|error| damaged(&place, &error))?;
+        check_compression(&place, reader.metadata())?;
         let schema = reader.metadata().file_metadata().schema().clone();
         let columns = schema.get_fields();
         let missing = |name: &&String| !columns.iter().any(|column| column.name() == name.as_str());
@@ -106,10 +109,11 @@ impl RecordReader for ParquetReader {
             Some(other) => Some(other.to_string()),
         };
         let kept = self.fields.kept.iter().map(|name| column(name).map_or(Value::Null, kept_value));
-        let kept = kept.collect();
+        let kept: Vec<Value> = kept.collect();
         read_words(&row, &self.fields.text, &self.tokenizer, &mut self.names, &mut self.bag, words)
             .map_err(refused)?;
         self.bag.check(|| (self.place.clone(), format!("row {}", self.row)))?;
+        self.fields.check(&kept, || Place { line: Some(self.row), ..self.place.clone() })?;
         Ok(Some(self.bag.take(id, kept)))
     }
 
@@ -121,6 +125,20 @@ impl RecordReader for ParquetReader {
             }
         }
     }
+}
+
+/// Refuses by name what this program cannot unpack.
+pub(crate) fn check_compression(place: &Place, metadata: &ParquetMetaData) -> Result<()> {
+    let chunks = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns);
+    let unknown = |codec: Compression| {
+        matches!(codec, Compression::BROTLI(_) | Compression::LZO)
+    };
+    let Some(codec) = chunks.map(ColumnChunkMetaData::compression).find(|&codec| unknown(codec)) else {
+        return Ok(());
+    };
+    let name = if codec == Compression::LZO { "LZO" } else { "Brotli" };
+    let problem = format!("is compressed with {name}, which this program does not read");
+    Err(Error::corpus(place.clone(), problem, "write it with zstd, snappy, gzip or LZ4, or without compression"))
 }
 
 pub(crate) fn damaged(place: &Place, error: &parquet::errors::ParquetError) -> Error {
@@ -219,6 +237,7 @@ fn kept_value(field: &Field) -> Value {
         Field::Null => Value::Null,
         Field::Bool(truth) => Value::from(*truth),
         Field::Str(text) => Value::from(text.as_str()),
+        Field::ListInternal(list) => list.elements().iter().map(kept_value).collect(),
         Field::Float(number) => Value::from(*number),
         Field::Double(number) => Value::from(*number),
         Field::Byte(number) => Value::from(*number),

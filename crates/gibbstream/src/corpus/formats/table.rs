@@ -10,7 +10,7 @@ use crate::corpus::Document;
 use crate::corpus::bytes::bad_records::BadRecords;
 use crate::corpus::formats::bag::Bag;
 use crate::corpus::formats::json_lines::Fields;
-use crate::corpus::bytes::lines::{Lines, MAX_LINE_BYTES};
+use crate::corpus::bytes::lines::{LARGE_RECORD_BYTES, Lines, MAX_LINE_BYTES, has_memory_for};
 use crate::corpus::stream::RecordReader;
 use crate::corpus::text::tokenizer::Tokenizer;
 use crate::corpus::text::vocabulary::WordIds;
@@ -27,29 +27,104 @@ pub(crate) fn delimiter(ending: &str, start: &[u8]) -> u8 {
     }
 }
 
+/// Where the parser is in a field, to see whether the last quote is closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Field {
+    #[default]
+    Begins,
+    Plain,
+    Quoted,
+    /// After a quote inside of quotes: the end of them, or the first of two.
+    Closing,
+}
+
+/// Follows quotes as the parser does.
+#[derive(Default)]
+struct Quotes {
+    field: Field,
+    lines: u64,
+    /// Lines before the quote that was opened last.
+    opened: u64,
+}
+
+impl Quotes {
+    fn follow(&mut self, bytes: &[u8], delimiter: u8) {
+        for &byte in bytes {
+            self.field = match (self.field, byte) {
+                (Field::Begins | Field::Closing, b'"') => {
+                    if self.field == Field::Begins {
+                        self.opened = self.lines;
+                    }
+                    Field::Quoted
+                }
+                (Field::Quoted, b'"') => Field::Closing,
+                (Field::Quoted, _) => Field::Quoted,
+                (_, b'\n' | b'\r') => Field::Begins,
+                (_, byte) if byte == delimiter => Field::Begins,
+                _ => Field::Plain,
+            };
+            self.lines += u64::from(byte == b'\n');
+        }
+    }
+}
+
 /// Hands bytes to the parser, which would hold a record of any length.
 struct Limited {
     lines: Lines,
     left: usize,
     failed: Option<Error>,
     place: Place,
+    delimiter: u8,
+    quotes: Quotes,
+    /// Bytes of a record for which memory was asked.
+    affordable: usize,
+    /// Whether a quote at the end was never closed, so that the last record is none.
+    is_open: bool,
+}
+
+impl Limited {
+    fn refuse(&mut self, error: Error) -> io::Error {
+        self.failed = Some(error);
+        io::ErrorKind::InvalidData.into()
+    }
 }
 
 impl Read for Limited {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
-            self.failed = Some(Error::corpus(
-                self.place.clone(),
+            let place = self.place.clone();
+            return Err(self.refuse(Error::corpus(
+                place,
                 format!("the record is longer than {MAX_LINE_BYTES} bytes"),
                 "check that its quotes are closed, or split the document",
-            ));
-            return Err(io::ErrorKind::InvalidData.into());
+            )));
+        }
+        let held = MAX_LINE_BYTES - self.left;
+        if held >= self.affordable {
+            self.affordable = 2 * held.max(LARGE_RECORD_BYTES);
+            if !has_memory_for(self.affordable) {
+                let place = self.place.clone();
+                return Err(self.refuse(Error::corpus(
+                    place,
+                    format!("there is not enough memory for a record of more than {held} bytes"),
+                    "check that its quotes are closed, split the document, or allow more memory",
+                )));
+            }
         }
         let size = into.len().min(self.left);
-        self.lines.read(&mut into[..size]).inspect(|&count| self.left -= count).map_err(|error| {
-            self.failed = Some(error);
-            io::ErrorKind::InvalidData.into()
-        })
+        let count = self.lines.read(&mut into[..size]).map_err(|error| self.refuse(error))?;
+        self.left -= count;
+        self.quotes.follow(&into[..count], self.delimiter);
+        if count == 0 && self.quotes.field == Field::Quoted && !std::mem::replace(&mut self.is_open, true) {
+            let place = Place::line(&self.place.file, self.quotes.opened + 1);
+            return Err(self.refuse(Error::bad_record(
+                place,
+                "quote never closed",
+                "a quote is opened here and never closed, so the rest of the file would be one field",
+                "close it, or double quotes that are part of the text",
+            )));
+        }
+        Ok(count)
     }
 }
 
@@ -68,7 +143,16 @@ impl Records {
     /// Reads the names of the columns.
     pub fn new(lines: Lines, delimiter: u8) -> Result<Self> {
         let head = Place::line(&lines.file().file, 1);
-        let source = Limited { lines, left: MAX_LINE_BYTES, failed: None, place: head.clone() };
+        let source = Limited {
+            lines,
+            left: MAX_LINE_BYTES,
+            failed: None,
+            place: head.clone(),
+            delimiter,
+            quotes: Quotes::default(),
+            affordable: LARGE_RECORD_BYTES,
+            is_open: false,
+        };
         // Lengths are compared here, because the parser would not say on which line a short record begins.
         let mut reader =
             ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(source);
@@ -82,7 +166,11 @@ impl Records {
     pub fn next(&mut self) -> Result<Option<Place>> {
         let line = self.reader.position().line();
         let source = self.reader.get_mut();
+        if source.is_open {
+            return Ok(None);
+        }
         source.left = MAX_LINE_BYTES;
+        source.affordable = LARGE_RECORD_BYTES;
         source.place.line = Some(line);
         let found = self.reader.read_byte_record(&mut self.record);
         if !explain(found, &mut self.reader)? {
@@ -162,10 +250,11 @@ impl RecordReader for TableReader {
         let (bag, text) = (&mut self.bag, field(self.text, &self.fields.text)?);
         let id = self.id.map(|column| field(column, &self.fields.id)).transpose()?.map(str::to_owned);
         let kept = self.kept.iter().zip(&self.fields.kept).map(|(&column, name)| field(column, name));
-        let kept = kept.map(|text| text.map(Value::from)).collect::<Result<_>>()?;
+        let kept = kept.map(|text| text.map(Value::from)).collect::<Result<Vec<_>>>()?;
         bag.clear();
         bag.add_text(text, &self.tokenizer, words);
         bag.check(|| (place.clone(), "the document".into()))?;
+        self.fields.check(&kept, || place.clone())?;
         Ok(Some(bag.take(id.filter(|id| !id.is_empty()), kept)))
     }
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::corpus::Document;
 use crate::corpus::bytes::bad_records::BadRecords;
 use crate::corpus::formats::bag::Bag;
+use crate::corpus::formats::json_lines::Fields;
 use crate::corpus::bytes::lines::Lines;
 use crate::corpus::stream::RecordReader;
 use crate::corpus::text::tokenizer::Tokenizer;
 use crate::corpus::text::vocabulary::WordIds;
-use crate::corpus::formats::json_lines::Fields;
 use crate::error::Result;
 use serde_json::Value;
 
@@ -41,6 +41,7 @@ impl RecordReader for TextReader {
         bag.add_text(text, &self.tokenizer, words);
         let kept = kept_text(&self.fields, text);
         bag.check(|| (self.lines.place(), "the document".into()))?;
+        self.fields.check(&kept, || self.lines.place())?;
         Ok(Some(bag.take(None, kept)))
     }
 
@@ -93,6 +94,7 @@ impl RecordReader for FileReader {
         }
         bag.check(|| (lines.file(), "the document".into()))?;
         let kept = kept_text(&self.fields, text.trim_end());
+        self.fields.check(&kept, || lines.file())?;
         Ok(Some(bag.take(Some(self.name.clone()), kept)))
     }
 }

@@ -98,8 +98,17 @@ impl Header {
     pub fn recognise(start: &[u8]) -> bool {
         let mut lines = start.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         lines.by_ref().take(3).filter(|line| whole_number(line).is_some()).count() == 3
-            && lines.next().is_some_and(|line| line.is_empty() || whole_numbers(line).is_some())
+            && lines.next().is_some_and(|line| line.is_empty() || is_entry(line))
     }
+}
+
+/// Whether a line has the two ids of an entry and something like a number after them; whether it is right is another
+/// question.
+fn is_entry(line: &[u8]) -> bool {
+    let fields: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect();
+    let [document, word, count] = fields[..] else { return false };
+    let is_number = std::str::from_utf8(count).is_ok_and(|count| count.parse::<f64>().is_ok());
+    whole_number(document).is_some() && whole_number(word).is_some() && is_number
 }
 
 /// One line after the header.

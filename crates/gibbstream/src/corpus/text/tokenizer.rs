@@ -1,5 +1,7 @@
 //! Text to words: Unicode word breaks, lower case, stop words, and joined words.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -49,20 +51,27 @@ impl Tokenizer {
 
     /// Calls `visit` for every token of `text`, in order.
     pub fn tokenize(&self, text: &str, mut visit: impl FnMut(&str)) {
+        self.tokenize_with_places(text, |word, _| visit(word));
+    }
+
+    /// The same, with the bytes of the text that each token covers.
+    pub(crate) fn tokenize_with_places(&self, text: &str, mut visit: impl FnMut(&str, Range<usize>)) {
         self.cut(text, |cut| {
-            if let Cut::Word(word) = cut {
-                visit(word);
+            if let Cut::Word(word, place) = cut {
+                visit(word, place);
             }
         });
     }
 
-    /// Calls `visit` for every token of `text`, and for every word that is dropped.
+    /// Calls `visit` for every token of `text` with the bytes that it covers, and for every word that is dropped.
     pub(crate) fn cut(&self, text: &str, mut visit: impl FnMut(Cut<'_>)) {
         let (mut word, mut folded, mut joined) = (String::new(), String::new(), String::new());
-        let mut recent: Vec<String> = Vec::new();
+        let mut recent: Vec<(String, usize)> = Vec::new();
         let mut take = |piece: &str| {
+            let start = piece.as_ptr() as usize - text.as_ptr() as usize;
+            let end = start + piece.len();
             match self.fate(piece, &mut word, &mut folded) {
-                Fate::Kept => visit(Cut::Word(&word)),
+                Fate::Kept => visit(Cut::Word(&word, start..end)),
                 Fate::StopWord => return visit(Cut::StopWord),
                 Fate::TooShort => return visit(Cut::TooShort),
                 Fate::NoWord => return,
@@ -70,16 +79,16 @@ impl Tokenizer {
             if self.ngrams > 1 {
                 joined.clear();
                 joined.push_str(&word);
-                for previous in recent.iter().rev() {
+                for (previous, first) in recent.iter().rev() {
                     joined.insert(0, '_');
                     joined.insert_str(0, previous);
-                    visit(Cut::Word(&joined));
+                    visit(Cut::Word(&joined, *first..end));
                 }
                 // The oldest word's memory is used again for the newest.
-                let mut newest =
-                    if recent.len() + 1 == self.ngrams { recent.remove(0) } else { String::new() };
+                let (mut newest, _) =
+                    if recent.len() + 1 == self.ngrams { recent.remove(0) } else { (String::new(), 0) };
                 newest.clone_from(&word);
-                recent.push(newest);
+                recent.push((newest, start));
             }
         };
         if text.is_ascii() {
@@ -132,9 +141,9 @@ enum Fate {
 }
 
 /// A token, or why a word is none.
-#[derive(Clone, Copy)]
 pub(crate) enum Cut<'a> {
-    Word(&'a str),
+    /// With the bytes of the text that it covers.
+    Word(&'a str, Range<usize>),
     StopWord,
     TooShort,
 }

@@ -3,7 +3,7 @@
 use super::TrainingRun;
 use crate::learn::batch_size::BatchSize;
 use crate::corpus::{Document, ResolvedInputs, Tokenizer};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learn::batch::{AnyBatch, Observation};
 use crate::learn::held_out::HeldOut;
 use crate::learn::minibatches::{
@@ -65,14 +65,21 @@ impl TrainingRun {
             start: self.position,
             seen: self.trainer.clock().seen,
         };
-        let parts = Minibatches::new(open, cutting, self.features.open().cloned());
+        let inputs = self.inputs.clone().filter(|_| self.checkpoints.is_some());
+        let parts = Minibatches::new(open, cutting, self.features.open().cloned()).watching(inputs);
         let mut parts = ReadAhead::start(parts, AHEAD)?;
         let started = Instant::now();
         while let Some(part) = parts.next(&|| observer.is_interrupted())? {
             match part {
                 Part::HeldOut(held_out) => self.held_out = Some(held_out),
                 Part::Minibatch(cut) => {
-                    let step = self.learn(&cut, observer)?;
+                    let step = match self.learn(&cut, observer) {
+                        Err(Error::Stopped) => {
+                            self.words_are_ahead = self.features.open().is_some();
+                            return Ok(Ended::Interrupted);
+                        }
+                        learnt => learnt?,
+                    };
                     self.evaluate_and_save(step, options.eval_every, observer)?;
                 }
             }
@@ -109,7 +116,8 @@ impl TrainingRun {
             open.take_new_words();
         }
         let position = StreamPosition { documents: position.documents + count, ..position };
-        let cut = CutMinibatch { batch, new_words: None, unknown_tokens, position };
+        let places = Vec::new();
+        let cut = CutMinibatch { batch, new_words: None, unknown_tokens, position, places };
         self.learn(&cut, observer).map(Some)
     }
 
@@ -175,10 +183,13 @@ impl TrainingRun {
             self.trainer.forget(&open.close(batch));
         }
         self.position = cut.position;
+        self.places.clone_from(&cut.places);
         self.notes.unknown_tokens += cut.unknown_tokens;
         if let Some(entry) = self.history.last_mut() {
             entry.documents += cut.batch.len() as u64;
             entry.tokens += cut.batch.tokens();
+            let alpha_sum = self.trainer.alpha().map(|alpha| alpha.iter().sum());
+            entry.trace.learnt(&step, alpha_sum, self.trainer.topics_used());
         }
         let (seconds, batch) = (self.cost.wall.saturating_sub(before).as_secs_f64(), &cut.batch);
         observer.notify(self, &Event::Learnt { step, batch, seconds })?;

@@ -22,7 +22,8 @@ use super::minibatches::StreamPosition;
 use super::parameters::Parameters;
 use super::settings::Settings;
 use super::snapshot::{Snapshot, SnapshotReader};
-use crate::corpus::{Tokenizer, Vocabulary};
+use super::stop::Stop;
+use crate::corpus::{InputPlace, ResolvedInputs, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
 use crate::file::{Features, HistoryEntry, Model, RunState};
 use crate::learn::trainer::{Trainer, nothing_learnt};
@@ -37,6 +38,10 @@ pub struct TrainingRun {
     tokenizer: Option<Tokenizer>,
     history: Vec<HistoryEntry>,
     position: StreamPosition,
+    /// What is read, if checkpoints are to know whether it is still the same.
+    inputs: Option<ResolvedInputs>,
+    /// How far each of them was read for what has been learnt.
+    places: Vec<InputPlace>,
     /// Observations that wait for the others of their minibatch.
     waiting: Vec<Observation>,
     held_out: Option<HeldOut>,
@@ -46,6 +51,8 @@ pub struct TrainingRun {
     request: Value,
     reader: SnapshotReader,
     publish_every: Option<u64>,
+    /// Whether words of a minibatch that was left out have entered: then what was learnt is not a state to go on from.
+    words_are_ahead: bool,
 }
 
 /// Beginning and ending.
@@ -83,6 +90,8 @@ impl TrainingRun {
             tokenizer,
             history,
             position,
+            inputs: None,
+            places: Vec::new(),
             waiting: Vec::new(),
             held_out: None,
             notes: Notes::default(),
@@ -91,6 +100,7 @@ impl TrainingRun {
             request: Value::Null,
             reader: SnapshotReader::default(),
             publish_every: None,
+            words_are_ahead: false,
         }
     }
 
@@ -107,6 +117,7 @@ impl TrainingRun {
         let before = self.history.split_last().map_or(&[][..], |(_, before)| before);
         let origin = before.iter().map(|entry| entry.documents).sum();
         self.position = StreamPosition { origin, pass: state.pass, documents: state.documents };
+        self.places.clone_from(&state.inputs);
         Ok(())
     }
 
@@ -114,6 +125,13 @@ impl TrainingRun {
     #[must_use]
     pub fn with_features(self, features: Features) -> Self {
         Self { features, ..self }
+    }
+
+    /// The same with the inputs that [`TrainingRun::fit`] will read: checkpoints then tell how far each was read, and by what it
+    /// can be recognised.
+    #[must_use]
+    pub fn with_inputs(self, inputs: ResolvedInputs) -> Self {
+        Self { inputs: Some(inputs), ..self }
     }
 
     /// The same with checkpoints. Only what asks for the same `request` can be resumed from them.
@@ -148,6 +166,12 @@ impl TrainingRun {
         self.position = StreamPosition { origin: self.trainer.clock().seen, ..StreamPosition::default() };
         self.waiting.clear();
         self.history.extend(entry);
+    }
+
+    /// Lets a request to end reach the run in the middle of a minibatch: [`TrainingRun::fit`] then leaves it out if it takes
+    /// too long.
+    pub fn stop_with(&mut self, stop: Stop) {
+        self.trainer.stop_with(stop);
     }
 
     /// Begins another pass over the same observations.

@@ -50,6 +50,9 @@ impl TrainingRun {
         let (parameters, open) = (self.trainer.parameters()?, self.features.open());
         let evaluated = held_out.evaluate(&parameters, evaluation, open, clock, self.cost)?;
         self.notes.evaluations.push(json!(evaluated));
+        if let Some(entry) = self.history.last_mut() {
+            entry.trace.scored(&evaluated);
+        }
         observer.notify(self, &Event::Evaluated(&evaluated))?;
         Ok(Some(evaluated))
     }
@@ -80,10 +83,14 @@ impl TrainingRun {
     }
 
     fn write_checkpoint(&mut self, finished: bool) -> Result<bool> {
+        if self.words_are_ahead {
+            return Ok(false); // the checkpoint before is the one to go on from
+        }
         let Some(mut checkpoints) = self.checkpoints.take() else { return Ok(false) };
         let StreamPosition { pass, documents, .. } = self.position;
         let notes = json!(self.notes.with_cost(self.cost));
-        let state = RunState { request: self.request.clone(), pass, documents, finished, notes };
+        let (request, inputs) = (self.request.clone(), self.places.clone());
+        let state = RunState { request, pass, documents, finished, notes, inputs };
         let saved = self.has_learnt().then(|| self.lend(|model| checkpoints.save(model, &state)));
         self.checkpoints = Some(checkpoints);
         Ok(saved.transpose()?.is_some())

@@ -73,15 +73,25 @@ impl<F: Family + 'static, M: LatentModel<Batch: AsRef<Observations>>> Baseline<M
 
     fn restore(&mut self, stored: &dyn Stored) -> Result<(), String> {
         self.pivot = finite(stored, "baseline_pivot", &[self.pivot.len()])?;
-        self.mass = finite(stored, "baseline_mass", &[1])?[0];
+        self.mass = not_negative(stored, "baseline_mass", &[1])?[0];
         self.sums = finite(stored, "baseline_sums", &[self.sums.len()])?;
         Ok(())
     }
 }
 
+/// Squares of the largest values that rows may have, and sums of them, are smaller.
+const LARGEST: f64 = 1e250;
+
+/// An array of numbers that cannot be negative.
+pub(super) fn not_negative(stored: &dyn Stored, name: &str, shape: &[usize]) -> Result<Vec<f64>, String> {
+    let values = finite(stored, name, shape)?;
+    let sound = values.iter().all(|&value| value >= 0.0);
+    sound.then_some(values).ok_or_else(|| format!("'{name}' holds numbers that cannot be right"))
+}
+
 /// An array without numbers that no training leaves behind.
 pub(crate) fn finite(stored: &dyn Stored, name: &str, shape: &[usize]) -> Result<Vec<f64>, String> {
     let values = stored.floats(name, shape)?;
-    let sound = values.iter().all(|value| value.is_finite());
+    let sound = values.iter().all(|value| value.abs() <= LARGEST);
     sound.then_some(values).ok_or_else(|| format!("'{name}' holds numbers that cannot be right"))
 }

@@ -3,7 +3,7 @@
 use crate::model::rows::families::gaussian::Gaussian;
 use crate::model::rows::ica::{Ica, IcaParameters, IcaState, IcaView, Sources};
 use crate::model::rows::observations::Observations;
-use crate::model::rows::baseline::{SingleComponent, finite};
+use crate::model::rows::baseline::{SingleComponent, finite, not_negative};
 use crate::error::Result;
 use crate::evaluation::Estimate;
 use crate::evaluation::annealed::Annealed;
@@ -47,8 +47,8 @@ impl LearnerModel for Ica {
             Ok::<_, String>(IcaParameters {
                 mean: arrays(mean, &[p])?,
                 mixing: arrays(mixing, &[p, q])?,
-                noise: arrays(noise, &[p])?,
-                degrees: arrays(degrees, &[q])?,
+                noise: not_negative(stored, noise, &[p])?,
+                degrees: not_negative(stored, degrees, &[q])?,
             })
         };
         Ok(IcaState {

@@ -7,7 +7,7 @@ use crate::model::rows::mixture::{Family, Mixture, MixtureExpectation, MixturePa
 use crate::model::rows::families::multinomial::Multinomial;
 use crate::model::rows::observations::Observations;
 use crate::model::rows::families::poisson::Poisson;
-use crate::model::rows::baseline::{SingleComponent, finite};
+use crate::model::rows::baseline::{SingleComponent, finite, not_negative};
 use crate::error::Result;
 use crate::evaluation::Estimate;
 use crate::evaluation::annealed::Annealed;
@@ -85,15 +85,15 @@ impl<F: NamedFamily + 'static> LearnerModel for Mixture<F> {
         Ok(MixtureState {
             pivot: arrays("pivot", &[d])?,
             statistics: MixtureExpectation {
-                mass: arrays("mass", &[k])?,
+                mass: not_negative(stored, "mass", &[k])?,
                 sums: arrays("sums", &[k, statistics])?,
             },
             parameters: MixtureParameters {
-                weights: arrays("weights", &[k])?,
+                weights: not_negative(stored, "weights", &[k])?,
                 components: arrays("components", &[k, parameters])?,
             },
             sum: MixtureParameters {
-                weights: arrays("average_weights", &[k])?,
+                weights: not_negative(stored, "average_weights", &[k])?,
                 components: arrays("average_components", &[k, parameters])?,
             },
             remembered: arrays("averaged_updates", &[1])?[0] as u64,

@@ -7,6 +7,9 @@ use crate::numerics::math::{digamma, digamma_trigamma, inverse_digamma, inverse_
 use crate::learn::schedule::Step;
 use serde::{Deserialize, Serialize};
 
+/// The largest entry that makes a difference to documents of any length; far larger ones would overflow.
+pub(super) const LARGEST_ALPHA: f64 = 1e30;
+
 /// How alpha follows from the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -188,9 +191,9 @@ impl AlphaRule {
     /// Refuses impossible values.
     pub fn validate(&self) -> Result<()> {
         match *self {
-            Self::Fixed(Some(value)) if !(value > 0.0 && value.is_finite()) => Err(Error::setting(
+            Self::Fixed(Some(value)) if !(value > 0.0 && value <= LARGEST_ALPHA) => Err(Error::setting(
                 "alpha",
-                format!("fixed={value} is not a positive number"),
+                format!("fixed={value} is not a positive number up to {LARGEST_ALPHA:e}"),
                 "choose a value such as 0.1",
             )),
             Self::FixedPointSteps(0) => {

@@ -2,7 +2,7 @@
 
 use crate::model::topics::alpha::{AlphaRule, AlphaState};
 use crate::model::topics::hdp::sticks::Sticks;
-use crate::model::topics::rule::{FreshCounts, TopicRule, WeightMap};
+use crate::model::topics::rule::{FreshCounts, NO_TOKENS, TopicRule, WeightMap};
 use crate::model::topics::statistics::TopicStatistics;
 use crate::model::topics::counts::{Affine, RowToBlend, Spread, TopicStats, mix};
 use crate::model::topics::view::{TopicView, weight_and_prior};
@@ -185,7 +185,8 @@ impl Lda {
                     let word = block * WORDS_PER_BLOCK + i;
                     row.copy_from_slice(counts.scaled_row(word as u32));
                     let all: f64 = row.iter().sum();
-                    let factor = if all > 0.0 { word_counts[word] as f64 / (documents * all) } else { 0.0 };
+                    // A word that nobody has used for long has no digits left to divide by.
+                    let factor = if all > NO_TOKENS { word_counts[word] as f64 / (documents * all) } else { 0.0 };
                     for (value, total) in row.iter_mut().zip(&mut totals) {
                         *value *= factor;
                         *total += *value;

@@ -1,6 +1,6 @@
 //! Topic models as learners: what is written of them, and the word frequencies that they must beat.
 
-use crate::model::topics::alpha::{AlphaClamps, AlphaState};
+use crate::model::topics::alpha::{AlphaClamps, AlphaState, LARGEST_ALPHA};
 use crate::model::topics::hdp::Hdp;
 use crate::model::topics::lda::{Lda, LdaState, Topics};
 use crate::model::topics::hdp::sticks::Sticks;
@@ -16,6 +16,15 @@ use crate::learn::{
 use crate::learn::schedule::Step;
 use crate::summary::shares;
 use std::borrow::Cow;
+
+/// More tokens than any stream has, and so few that they are exact in double precision.
+const MOST_TOKENS: u64 = 1 << f64::MANTISSA_DIGITS;
+
+/// Larger than any statistic or parameter of topics can become, and far from overflowing.
+const LARGEST: f64 = 1e100;
+
+/// How far the totals of topics may be from the sums of their counts, as a share of all: roundings are far less.
+const TOTAL_TOLERANCE: f64 = 1e-6;
 
 /// Tokens seen, in all and of each word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,6 +55,11 @@ impl<M: LatentModel<Statistics = TopicStatistics>> Baseline<M> for WordFrequenci
     fn restore(&mut self, stored: &dyn Stored) -> Result<(), String> {
         self.tokens = stored.count("tokens")?;
         self.counts = stored.counts("word_counts", &[self.counts.len()])?;
+        let sum = self.counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count));
+        // Words that an open vocabulary has forgotten are no longer counted.
+        if self.tokens > MOST_TOKENS || sum.is_none_or(|sum| sum > self.tokens) {
+            return Err("'word_counts' holds numbers that cannot be right".into());
+        }
         Ok(())
     }
 
@@ -221,21 +235,20 @@ fn restore(stored: &dyn Stored, words: usize, topics: usize, clock: &Step) -> Re
 /// Refuses numbers that no training leaves behind, even if the checksum is right.
 fn check_numbers(state: &LdaState, clock: &Step) -> Result<(), String> {
     let LdaState { counts, alpha, alpha_sum, .. } = state;
-    let at_least =
-        |floor: f64, values: &[f64]| values.iter().all(|value| value.is_finite() && *value >= floor);
+    let at_least = |floor: f64, values: &[f64]| values.iter().all(|value| (floor..=LARGEST).contains(value));
     let average = counts.average.as_ref();
-    let any = f64::NEG_INFINITY;
+    let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
     for (name, sound) in [
-        ("clock", clock.update > 0 && clock.seen > 0 && clock.rho.is_finite()),
+        ("clock", clock.update > 0 && (1..=MOST_TOKENS).contains(&clock.seen) && clock.rho.is_finite()),
         ("scale", counts.scale().is_normal() && (0.0..=1.0).contains(&counts.scale())),
         ("counts", at_least(0.0, &counts.scaled)),
-        ("totals", at_least(0.0, &counts.totals)),
-        ("alpha", at_least(f64::MIN_POSITIVE, &alpha.alpha)),
-        ("log_theta", at_least(any, &alpha.log_theta)),
-        ("alpha_usage", at_least(any, &alpha.usage)),
+        ("totals", at_least(0.0, &counts.totals) && totals_agree(counts)),
+        ("alpha", alpha.alpha.iter().all(|alpha| (f64::MIN_POSITIVE..=LARGEST_ALPHA).contains(alpha))),
+        ("log_theta", finite(&alpha.log_theta)),
+        ("alpha_usage", finite(&alpha.usage)),
         ("alpha_length", alpha.length.is_finite()),
         ("average_alpha_sum", at_least(0.0, alpha_sum)),
-        ("average_settled", average.is_none_or(|average| at_least(any, &average.settled))),
+        ("average_settled", average.is_none_or(|average| at_least(-LARGEST, &average.settled))),
         ("average_factors", average.is_none_or(|average| at_least(0.0, &average.factors))),
         ("average_offsets", average.is_none_or(|average| at_least(0.0, &average.offsets))),
     ] {
@@ -244,6 +257,16 @@ fn check_numbers(state: &LdaState, clock: &Step) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether the totals of topics are the sums of their counts, up to rounding.
+fn totals_agree(counts: &TopicStats) -> bool {
+    let mut sums = vec![0.0; counts.topics()];
+    for row in counts.scaled.chunks_exact(counts.topics()) {
+        sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+    }
+    let tolerance = TOTAL_TOLERANCE * sums.iter().chain(&counts.totals).copied().fold(0.0, f64::max);
+    sums.iter().zip(&counts.totals).all(|(sum, total)| (sum - total).abs() <= tolerance)
 }
 
 fn stick_arrays(sticks: &Sticks) -> Vec<Array<'_>> {

@@ -74,7 +74,7 @@ pub struct FreshCounts {
 }
 
 /// A topic with no more tokens than this has none: its counts have no digits left to divide by.
-const NO_TOKENS: f64 = 1e-290;
+pub(super) const NO_TOKENS: f64 = 1e-290;
 
 /// The map from a row of scaled counts to the weights that local inference reads.
 pub(crate) enum WeightMap {

@@ -1,27 +1,71 @@
 //! How the mixture of a document is written: a line of JSON, or a row of a table.
 
 use super::{InferArgs, OutputFormat, columns};
+use crate::output::data;
 use crate::table::{Cell, Column, Kind, TableWriter, rounded};
-use gibbstream::Error;
 use gibbstream::corpus::Vocabulary;
+use gibbstream::file::{Destination, NewFile};
 use gibbstream::inference::mixtures::{Mixture, assigned};
 use gibbstream::learn::{ModelKind, Observation, Snapshot};
 use serde_json::{Map, Value, json};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-type Place = Box<dyn Write + Send>;
-
 /// Where mixtures go, and what is written of each.
-pub struct Written<'a> {
-    out: Destination,
+pub struct MixtureWriter<'a> {
+    out: Format,
     shown: Shown<'a>,
     /// Whether a document had each of the fields that are passed through.
     met: Vec<bool>,
 }
 
-enum Destination {
+enum Format {
     Lines(BufWriter<Place>),
     Table(TableWriter<BufWriter<Place>>),
+}
+
+/// Where bytes go.
+enum Place {
+    StandardOutput(Box<dyn Write + Send>),
+    /// A file that others read while it grows.
+    Growing(File),
+    /// A file that appears when it is complete.
+    Whole(NewFile),
+}
+
+impl Place {
+    fn open(destination: Option<&Destination>, grows: bool) -> gibbstream::Result<Self> {
+        Ok(match destination {
+            None => Self::StandardOutput(Box::new(data())),
+            Some(destination) if grows => Self::Growing(destination.append(0)?.0),
+            Some(destination) => Self::Whole(destination.create()?),
+        })
+    }
+
+    fn finish(mut self) -> anyhow::Result<()> {
+        match self {
+            Self::Whole(file) => Ok(file.finish()?),
+            Self::StandardOutput(_) | Self::Growing(_) => Ok(self.flush()?),
+        }
+    }
+}
+
+impl Write for Place {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::StandardOutput(out) => out.write(bytes),
+            Self::Growing(file) => file.write(bytes),
+            Self::Whole(file) => file.writer().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::StandardOutput(out) => out.flush(),
+            Self::Growing(file) => file.flush(),
+            Self::Whole(file) => file.writer().flush(),
+        }
+    }
 }
 
 /// What is written of a mixture.
@@ -40,9 +84,14 @@ struct Shown<'a> {
     has_schema: bool,
 }
 
-impl<'a> Written<'a> {
+impl<'a> MixtureWriter<'a> {
     /// Opens the file, or takes standard output.
-    pub fn open(args: &'a InferArgs, snapshot: &Snapshot, has_schema: bool) -> anyhow::Result<Self> {
+    pub fn open(
+        args: &'a InferArgs,
+        destination: Option<&Destination>,
+        snapshot: &Snapshot,
+        has_schema: bool,
+    ) -> anyhow::Result<Self> {
         let kind = snapshot.settings.model;
         let shares =
             if kind.has_topics() { snapshot.parameters()?.topics()?.shares.clone() } else { Vec::new() };
@@ -61,19 +110,11 @@ impl<'a> Written<'a> {
             has_spread: args.uncertainty && (kind.has_topics() || matches!(kind, ModelKind::Ica { .. })),
             has_schema,
         };
-        let place: Place = match &args.out {
-            None => Box::new(io::stdout()),
-            Some(path) => {
-                let file = std::fs::File::create(path).map_err(|error| Error::io(path, "create", error))?;
-                Box::new(file)
-            }
-        };
+        let place = Place::open(destination, args.follow)?;
         let place = BufWriter::with_capacity(1 << 16, place);
         let out = match args.format() {
-            OutputFormat::JsonLines => Destination::Lines(place),
-            OutputFormat::Table(format) => {
-                Destination::Table(TableWriter::new(place, format, &shown.columns())?)
-            }
+            OutputFormat::JsonLines => Format::Lines(place),
+            OutputFormat::Table(format) => Format::Table(TableWriter::new(place, format, &shown.columns())?),
         };
         Ok(Self { out, shown, met: vec![false; args.pass_through.len()] })
     }
@@ -84,27 +125,29 @@ impl<'a> Written<'a> {
             *met |= !value.is_null();
         }
         match &mut self.out {
-            Destination::Lines(out) => {
+            Format::Lines(out) => {
                 serde_json::to_writer(&mut *out, &self.shown.line(index, observation, mixture))?;
                 Ok(out.write_all(b"\n")?)
             }
-            Destination::Table(table) => table.row(self.shown.row(index, observation, mixture)),
+            Format::Table(table) => table.row(self.shown.row(index, observation, mixture)),
         }
     }
 
     /// Lets readers see what is there, where the format can do that.
     pub fn flush(&mut self) -> anyhow::Result<()> {
         match &mut self.out {
-            Destination::Lines(out) => Ok(out.flush()?),
-            Destination::Table(table) => table.flush(),
+            Format::Lines(out) => Ok(out.flush()?),
+            Format::Table(table) => table.flush(),
         }
     }
 
     /// Completes the file, and tells which fields no document had.
     pub fn finish(self) -> anyhow::Result<Vec<String>> {
         match self.out {
-            Destination::Lines(mut out) => out.flush()?,
-            Destination::Table(table) => table.finish()?.flush()?,
+            Format::Lines(out) => out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?,
+            Format::Table(table) => {
+                table.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
+            }
         }
         let unmet = self.shown.args.pass_through.iter().zip(self.met).filter(|(_, met)| !met);
         Ok(unmet.map(|(field, _)| field.clone()).collect())

@@ -1,0 +1,82 @@
+//! Writes the seeds that depend on the code: views, statistics, models and Parquet files.
+
+use gibbstream::learn::Settings;
+use gibbstream::learn::trainer::Trainer;
+use gibbstream::{Features, Model, Vocabulary};
+use gibbstream_fuzz::{batch, learner};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use std::sync::Arc;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let learner = learner();
+    let view = learner.view_bytes(&batch())?;
+    write("statistics/gibbs", &learner.e_step_bytes(&view, &batch())?)?;
+    write("view/gibbs", &view)?;
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::ZSTD(ZstdLevel::try_new(1)?),
+    ] {
+        let name = format!("{compression:?}").to_lowercase();
+        let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        write(&format!("parquet/{name}"), &texts(compression)?)?;
+        write(&format!("parquet_rows/{name}"), &numbers(compression)?)?;
+    }
+    write("model/lda", &model(Settings::new(2).vocabulary(5).batch(4))?)?;
+    Ok(())
+}
+
+fn write(name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
+    std::fs::create_dir_all(path.parent().expect("seeds have folders"))?;
+    std::fs::write(path, bytes)
+}
+
+fn model(settings: Settings) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let mut trainer = Trainer::new(settings.clone(), 1)?;
+    trainer.partial_fit(batch())?;
+    let fitted = trainer.into_fitted().ok_or("nothing was learnt")?;
+    let features = Features::Words(Vocabulary::new(["a", "b", "c", "d", "e"])?);
+    Ok(Model { settings, fitted, features, tokenizer: None, history: Vec::new() }.to_bytes()?)
+}
+
+fn properties(compression: Compression) -> Arc<WriterProperties> {
+    Arc::new(WriterProperties::builder().set_compression(compression).build())
+}
+
+fn texts(compression: Compression) -> parquet::errors::Result<Vec<u8>> {
+    let schema = Arc::new(parse_message_type(
+        "message m { required binary id (UTF8); required binary text (UTF8); }",
+    )?);
+    let mut out = Vec::new();
+    let mut file = SerializedFileWriter::new(&mut out, schema, properties(compression))?;
+    let mut group = file.next_row_group()?;
+    for values in [["a", "b", "c"], ["cat dog", "", "emu emu cat"]] {
+        let Some(mut column) = group.next_column()? else { break };
+        let values: Vec<ByteArray> = values.iter().map(|&value| ByteArray::from(value)).collect();
+        column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+        column.close()?;
+    }
+    group.close()?;
+    file.close()?;
+    Ok(out)
+}
+
+fn numbers(compression: Compression) -> parquet::errors::Result<Vec<u8>> {
+    let schema = Arc::new(parse_message_type("message m { required double a; required double b; }")?);
+    let mut out = Vec::new();
+    let mut file = SerializedFileWriter::new(&mut out, schema, properties(compression))?;
+    let mut group = file.next_row_group()?;
+    for values in [[1.0, -2.5, 3e9], [0.0, 0.125, 7.0]] {
+        let Some(mut column) = group.next_column()? else { break };
+        column.typed::<DoubleType>().write_batch(&values, None, None)?;
+        column.close()?;
+    }
+    group.close()?;
+    file.close()?;
+    Ok(out)
+}
