@@ -48,7 +48,7 @@ pub enum TableFormat {
 
 /// Writes a table row by row, holding few rows at a time.
 pub enum TableWriter<W: Write + Send> {
-    Csv { out: csv::Writer<W>, digits: usize },
+    Csv { out: Box<csv::Writer<W>>, digits: usize },
     Parquet(Box<ParquetWriter<W>>),
 }
 
@@ -59,7 +59,7 @@ impl<W: Write + Send> TableWriter<W> {
             TableFormat::Csv { digits } => {
                 let mut out = csv::WriterBuilder::new().buffer_capacity(1 << 16).from_writer(out);
                 out.write_record(columns.iter().map(|(name, _)| name)).map_err(plain)?;
-                Ok(Self::Csv { out, digits })
+                Ok(Self::Csv { out: Box::new(out), digits })
             }
             TableFormat::Parquet => Ok(Self::Parquet(Box::new(ParquetWriter::new(out, columns)?))),
         }

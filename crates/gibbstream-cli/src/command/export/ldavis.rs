@@ -34,7 +34,7 @@ pub struct Mixtures<'a> {
 /// Writes `ldavis.json`.
 pub fn write(
     parameters: &TopicParameters,
-    mixtures: Mixtures<'_>,
+    mixtures: &Mixtures<'_>,
     folder: &Path,
 ) -> anyhow::Result<Vec<String>> {
     let mut file = NewFile::create(&folder.join(FILE))?;

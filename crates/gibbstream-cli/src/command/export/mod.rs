@@ -97,12 +97,12 @@ pub fn run(
         (Parameters::Rows(parameters), _) => arrays(&parameters.arrays, folder)?,
         (Parameters::Topics(parameters), "ldavis") => {
             let mixtures = ldavis::Mixtures { args, snapshot: &snapshot, general, output, interrupt };
-            ldavis::write(&parameters, mixtures, folder)?
+            ldavis::write(parameters, &mixtures, folder)?
         }
         (Parameters::Topics(parameters), "csv") => {
-            tables(&parameters, &snapshot, folder, TableFormat::Csv { digits: ALL_DIGITS })?
+            tables(parameters, &snapshot, folder, TableFormat::Csv { digits: ALL_DIGITS })?
         }
-        (Parameters::Topics(parameters), _) => tables(&parameters, &snapshot, folder, TableFormat::Parquet)?,
+        (Parameters::Topics(parameters), _) => tables(parameters, &snapshot, folder, TableFormat::Parquet)?,
     };
     write(&folder.join(DESCRIPTION), &format!("{:#}\n", describe(&snapshot)))?;
     files.push(DESCRIPTION.into());

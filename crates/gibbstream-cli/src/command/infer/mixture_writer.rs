@@ -21,7 +21,7 @@ pub struct MixtureWriter<'a> {
 
 enum Format {
     Lines(BufWriter<Place>),
-    Table(TableWriter<BufWriter<Place>>),
+    Table(Box<TableWriter<BufWriter<Place>>>),
 }
 
 /// Where bytes go.
@@ -114,7 +114,9 @@ impl<'a> MixtureWriter<'a> {
         let place = BufWriter::with_capacity(1 << 16, place);
         let out = match args.format() {
             OutputFormat::JsonLines => Format::Lines(place),
-            OutputFormat::Table(format) => Format::Table(TableWriter::new(place, format, &shown.columns())?),
+            OutputFormat::Table(format) => {
+                Format::Table(Box::new(TableWriter::new(place, format, &shown.columns())?))
+            }
         };
         Ok(Self { out, shown, met: vec![false; args.pass_through.len()] })
     }

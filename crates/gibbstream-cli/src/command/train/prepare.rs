@@ -143,12 +143,11 @@ fn words(
 /// What was read, and how much each filter dropped.
 fn told(report: &WordReport) -> String {
     let whole = |number: usize| count(number as u64);
-    let mut text = format!("read {} documents: ", count(report.documents));
-    if report.kept == report.found {
-        text.push_str(&format!("{} distinct words", whole(report.found)));
+    let words = if report.kept == report.found {
+        format!("{} distinct words", whole(report.found))
     } else {
-        text.push_str(&format!("{} of {} distinct words kept", whole(report.kept), whole(report.found)));
-    }
+        format!("{} of {} distinct words kept", whole(report.kept), whole(report.found))
+    };
     let dropped: Vec<String> = [
         (report.too_rare as u64, "words by --min-df"),
         (report.too_common as u64, "words by --max-df"),
@@ -160,10 +159,9 @@ fn told(report: &WordReport) -> String {
     .filter(|(number, _)| *number > 0)
     .map(|(number, what)| format!("{} {what}", count(*number)))
     .collect();
-    if !dropped.is_empty() {
-        text.push_str(&format!("; dropped {}", dropped.join(", ")));
-    }
-    text
+    let dropped =
+        if dropped.is_empty() { String::new() } else { format!("; dropped {}", dropped.join(", ")) };
+    format!("read {} documents: {words}{dropped}", count(report.documents))
 }
 
 /// The vocabulary that new words enter, if it is not fixed.
