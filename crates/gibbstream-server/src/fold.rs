@@ -6,11 +6,11 @@
 
 mod watch;
 
-use crate::curves::Curves;
 use crate::log::{LogHandle, LogReader, Next};
 use crate::publish::{Publisher, Urgency, yield_to_requests};
 use crate::setup::Learning;
 use crate::status::Status;
+use crate::timeline::Timeline;
 use gibbstream::corpus::{Format, Inputs, ResolvedInputs};
 use gibbstream::file::{Checkpoint, HistoryEntry};
 use gibbstream::learn::{Checkpoints, TrainingRun};
@@ -47,7 +47,7 @@ pub struct Fold {
     /// Documents of the log that were handed over.
     taken: u64,
     checkpoint_positions: VecDeque<u64>,
-    curves_file: PathBuf,
+    timeline_file: PathBuf,
     watch: Watch,
 }
 
@@ -100,10 +100,10 @@ impl Fold {
             held_out.give(&mut run, &inputs)?;
             consumed = learning.held_out as u64 + state.documents;
         }
-        let curves_file = data.join("curves.json");
-        let curves = state.as_ref().map_or_else(Curves::default, |_| read_curves(&curves_file, consumed));
+        let timeline_file = data.join("curves.json");
+        let timeline = state.as_ref().map_or_else(Timeline::default, |_| read_timeline(&timeline_file, consumed));
         let reader = LogReader::at(log.folder(), log.follower(), consumed)?;
-        let watch = Watch::new(status, publisher, &run, curves, held_out.texts.len() as u64, consumed);
+        let watch = Watch::new(status, publisher, &run, timeline, held_out.texts.len() as u64, consumed);
         let mut fold = Self {
             run,
             inputs,
@@ -119,7 +119,7 @@ impl Fold {
             consumed,
             taken: consumed,
             checkpoint_positions: VecDeque::new(),
-            curves_file,
+            timeline_file,
             watch,
         };
         if fold.run.has_learnt() {
@@ -243,7 +243,7 @@ impl Fold {
 
     /// What belongs to a checkpoint follows it; parts of the log that no kept checkpoint needs may go.
     fn saved(&mut self) -> Result<()> {
-        self.watch.write_curves(&self.curves_file)?;
+        self.watch.write_timeline(&self.timeline_file)?;
         self.checkpoint_positions.push_back(self.consumed);
         if self.checkpoint_positions.len() > CHECKPOINTS_KEPT {
             self.checkpoint_positions.pop_front();
@@ -293,9 +293,15 @@ pub fn lines(inputs: &Inputs, texts: &[String]) -> Result<ResolvedInputs> {
     inputs.clone().resolve_bytes(texts.join("\n").into_bytes())
 }
 
-/// The curves of a checkpoint; empty ones if there are none that belong to it, because they are only shown.
-fn read_curves(file: &Path, consumed: u64) -> Curves {
+/// What the file beside a checkpoint holds.
+#[derive(serde::Deserialize)]
+struct Curves {
+    timeline: Timeline,
+}
+
+/// The timeline of a checkpoint; an empty one if there is none that belongs to it, because it is only shown.
+fn read_timeline(file: &Path, consumed: u64) -> Timeline {
     let text = std::fs::read(file).unwrap_or_default();
     let curves: Option<Curves> = serde_json::from_slice(&text).ok();
-    curves.filter(|curves| curves.timeline.documents() <= consumed).unwrap_or_default()
+    curves.map(|curves| curves.timeline).filter(|it| it.documents() <= consumed).unwrap_or_default()
 }

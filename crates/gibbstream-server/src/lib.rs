@@ -6,8 +6,6 @@
 //! waits for learning (`publish.rs`, `view.rs`, `http/`). A checkpoint holds a place in the log, so that everything can be
 //! killed at any time.
 
-mod curves;
-
 mod fold;
 
 mod http;

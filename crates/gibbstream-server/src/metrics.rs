@@ -54,73 +54,51 @@ fn latencies() -> Histogram {
     Histogram::new(exponential_buckets(0.0005, 2.0, 16))
 }
 
+/// A number that is registered under a name with what it means.
+fn registered<M: Clone + prometheus_client::registry::Metric>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    metric: M,
+) -> M {
+    registry.register(name, help, metric.clone());
+    metric
+}
+
 impl Default for Metrics {
     fn default() -> Self {
-        let mut all = Self {
-            registry: Registry::with_prefix("gibbstream"),
-            requests: Family::default(),
-            seconds: Family::new_with_constructor(latencies),
-            accepted: Counter::default(),
-            connections: Gauge::default(),
-            working: Gauge::default(),
-            learnt: Gauge::default(),
-            waiting: Gauge::default(),
-            updates: Gauge::default(),
-            vocabulary: Gauge::default(),
-            listeners: Gauge::default(),
-            failed: Gauge::default(),
-            speed: Number::default(),
-            score: Number::default(),
-            unigram: Number::default(),
-            drift: Number::default(),
-            checkpoint_age: Number::default(),
-        };
-        let registry = &mut all.registry;
-        registry.register("requests", "Requests answered", all.requests.clone());
-        registry.register("request_seconds", "Time to the head of the answer", all.seconds.clone());
-        registry.register(
-            "documents_accepted",
-            "Documents acknowledged since the start",
-            all.accepted.clone(),
-        );
-        registry.register("connections", "Connections that are open", all.connections.clone());
-        registry.register("requests_working", "Requests that are being worked on", all.working.clone());
-        registry.register("documents_learnt", "Documents that the model has learnt from", all.learnt.clone());
-        registry.register(
-            "documents_waiting",
-            "Documents in the log that have not been learnt from",
-            all.waiting.clone(),
-        );
-        registry.register("updates", "Minibatches learnt from", all.updates.clone());
-        registry.register("vocabulary_words", "Words that are known", all.vocabulary.clone());
-        registry.register("event_listeners", "Listeners to events", all.listeners.clone());
-        registry.register(
-            "learning_failed",
-            "1 if learning has stopped because of an error",
-            all.failed.clone(),
-        );
-        registry.register("documents_per_second", "Speed of learning", all.speed.clone());
-        registry.register(
-            "held_out_nats_per_document",
-            "Held-out log perplexity per document",
-            all.score.clone(),
-        );
-        registry.register(
-            "unigram_nats_per_document",
-            "The same of word frequencies alone",
-            all.unigram.clone(),
-        );
-        registry.register(
-            "drift",
-            "Total variation distance between the topics of the last minibatches and of all",
-            all.drift.clone(),
-        );
-        registry.register(
-            "checkpoint_age_seconds",
-            "Time since the last checkpoint",
-            all.checkpoint_age.clone(),
-        );
-        all
+        let mut all = Registry::with_prefix("gibbstream");
+        let seconds = Family::new_with_constructor(latencies as fn() -> Histogram);
+        let whole = |all: &mut Registry, name, help| registered(all, name, help, Gauge::default());
+        let real = |all: &mut Registry, name, help| registered(all, name, help, Number::default());
+        Self {
+            requests: registered(&mut all, "requests", "Requests answered", Family::default()),
+            seconds: registered(&mut all, "request_seconds", "Time to the head of the answer", seconds),
+            accepted: registered(
+                &mut all,
+                "documents_accepted",
+                "Documents acknowledged since the start",
+                Counter::default(),
+            ),
+            connections: whole(&mut all, "connections", "Connections that are open"),
+            working: whole(&mut all, "requests_working", "Requests that are being worked on"),
+            learnt: whole(&mut all, "documents_learnt", "Documents that the model has learnt from"),
+            waiting: whole(&mut all, "documents_waiting", "Documents in the log that have not been learnt from"),
+            updates: whole(&mut all, "updates", "Minibatches learnt from"),
+            vocabulary: whole(&mut all, "vocabulary_words", "Words that are known"),
+            listeners: whole(&mut all, "event_listeners", "Listeners to events"),
+            failed: whole(&mut all, "learning_failed", "1 if learning has stopped because of an error"),
+            speed: real(&mut all, "documents_per_second", "Speed of learning"),
+            score: real(&mut all, "held_out_nats_per_document", "Held-out log perplexity per document"),
+            unigram: real(&mut all, "unigram_nats_per_document", "The same of word frequencies alone"),
+            drift: real(
+                &mut all,
+                "drift",
+                "Total variation distance between the topics of the last minibatches and of all",
+            ),
+            checkpoint_age: real(&mut all, "checkpoint_age_seconds", "Time since the last checkpoint"),
+            registry: all,
+        }
     }
 }
 

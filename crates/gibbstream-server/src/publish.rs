@@ -3,9 +3,9 @@
 //! The learning thread only copies the model. Another thread makes everything that is asked for often, and then exchanges the
 //! view, so that nobody waits: neither learning nor a request.
 
-use crate::curves::Curves;
 use crate::log::LogFollower;
 use crate::status::{Progress, Status};
+use crate::timeline::Timeline;
 use crate::view::View;
 use gibbstream::learn::{Snapshot, TrainingRun};
 use gibbstream::{Error, Result};
@@ -60,7 +60,7 @@ impl Views {
 }
 
 /// What the learning thread hands over.
-type Copied = (Snapshot, Curves);
+type Copied = (Snapshot, Timeline);
 
 #[derive(Default)]
 struct Slot {
@@ -121,7 +121,7 @@ impl Publisher {
     }
 
     /// Hands over a copy if something was learnt and it does not cost too much.
-    pub fn offer(&mut self, run: &TrainingRun, curves: &Curves, urgency: Urgency) -> Result<()> {
+    pub fn offer(&mut self, run: &TrainingRun, timeline: &Timeline, urgency: Urgency) -> Result<()> {
         if !run.has_learnt() {
             self.is_stale = false;
             return Ok(());
@@ -132,9 +132,9 @@ impl Publisher {
         let started = Instant::now();
         let snapshot = run.snapshot()?;
         if urgency == Urgency::Now {
-            self.views.set(View::new(snapshot, curves.clone())?);
+            self.views.set(View::new(snapshot, timeline.clone())?);
         } else {
-            self.slot.lock().copied = Some((snapshot, curves.clone()));
+            self.slot.lock().copied = Some((snapshot, timeline.clone()));
             self.slot.changed.notify_all();
         }
         self.copying = started.elapsed();
@@ -182,11 +182,11 @@ fn make_views(slot: &Slot, views: &Views, status: &Status) {
         state.is_busy = false;
         let nothing = |state: &mut SlotState| state.copied.is_none() && !state.is_closed;
         let mut state = slot.changed.wait_while(state, nothing).unwrap_or_else(PoisonError::into_inner);
-        let Some((snapshot, curves)) = state.copied.take() else { return };
+        let Some((snapshot, timeline)) = state.copied.take() else { return };
         state.is_busy = true;
         drop(state);
         let started = Instant::now();
-        match View::new(snapshot, curves) {
+        match View::new(snapshot, timeline) {
             Ok(view) => {
                 let facts = json!({ "model_hash": view.hash(), "documents": view.documents() });
                 views.set(view);

@@ -1,6 +1,5 @@
 //! Starting and ending a service.
 
-use crate::curves::Curves;
 use crate::fold::{Fold, Stopped};
 use crate::http::{App, listen, router};
 use crate::log::{self, LogFollower, LogHandle, WriterOptions};
@@ -45,7 +44,7 @@ pub fn serve(service: Service, ready: impl FnOnce(SocketAddr), should_stop: impl
                 (progress.documents, progress.updates) = (model.clock().seen, model.clock().update);
                 (progress.tokens, progress.vocabulary) = (model.tokens(), model.features.len() as u64);
             });
-            views.set(View::new(gibbstream::learn::Snapshot::new(*model), Curves::default())?);
+            views.set(View::new(gibbstream::learn::Snapshot::new(*model), Timeline::default())?);
             (inputs, settings, None)
         }
         Source::Learning(learning, data) => {

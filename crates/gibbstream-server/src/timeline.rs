@@ -3,6 +3,7 @@
 //! Online EM moves the expected tokens of each topic by `s' = (1 - rho) s + rho fresh`. So the expected tokens of the minibatch
 //! itself are known without any further work: `fresh = (s' - (1 - rho) s) / rho`.
 
+use gibbstream::explore::{drift, report, rfc3339};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -11,6 +12,9 @@ const MOST_PERIODS: usize = 240;
 
 /// The length of a period at the beginning.
 const FIRST_LENGTH_MILLIS: u64 = 10_000;
+
+/// 95 % of a normal distribution are within so many standard deviations.
+const NORMAL_95: f64 = 1.96;
 
 /// Expected tokens by topic over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,6 +111,31 @@ impl Timeline {
         };
         self.periods.iter().map(of).collect()
     }
+
+    /// The same for the page; nothing before anything was learnt.
+    pub fn report(&self, topics: &[u64]) -> Option<report::Timeline> {
+        let periods = self.shares(topics);
+        let table = |of: fn(&Share) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
+            let value = |period: &PeriodShares, topic: usize| {
+                if period.tokens > 0 { of(&period.shares[topic]) } else { None }
+            };
+            let row = |topic| periods.iter().map(|period| value(period, topic)).collect();
+            (0..topics.len()).map(row).collect()
+        };
+        let shares = table(|share| Some(share.share));
+        (!periods.is_empty()).then(|| report::Timeline {
+            field: "time of arrival".into(),
+            by: "period".into(),
+            starts: periods.iter().map(|period| rfc3339((period.start / 1000) as i64)).collect(),
+            documents: periods.iter().map(|period| period.documents).collect(),
+            tokens: periods.iter().map(|period| period.tokens).collect(),
+            drift: drift(&shares),
+            low: table(|share| share.standard_error.map(|error| (share.share - NORMAL_95 * error).max(0.0))),
+            high: table(|share| share.standard_error.map(|error| (share.share + NORMAL_95 * error).min(1.0))),
+            shares,
+            words: Vec::new(),
+        })
+    }
 }
 
 impl Period {
@@ -160,6 +189,24 @@ mod tests {
         assert_eq!(periods[1].shares[0], Share { share: 0.5, standard_error: None });
         assert_eq!(periods[1].shares[1].share, 0.0);
         assert_eq!(timeline.documents(), 25);
+    }
+
+    #[test]
+    fn the_page_gets_the_same_numbers() {
+        let mut timeline = Timeline::default();
+        assert!(timeline.report(&[0]).is_none());
+        timeline.add(20_000, 10, 100, &tokens(&[1.0, 3.0]));
+        timeline.add(29_000, 10, 100, &tokens(&[1.0, 3.0]));
+        timeline.add(50_000, 5, 0, &tokens(&[0.0, 0.0]));
+        timeline.add(60_000, 5, 20, &tokens(&[3.0, 1.0]));
+        let page = timeline.report(&[0, 1]).unwrap();
+        assert_eq!(page.starts, ["1970-01-01T00:00:20Z", "1970-01-01T00:00:50Z", "1970-01-01T00:01:00Z"]);
+        assert_eq!((page.documents, page.tokens), (vec![20, 5, 5], vec![200, 0, 20]));
+        assert_eq!(page.shares, [[Some(0.25), None, Some(0.75)], [Some(0.75), None, Some(0.25)]]);
+        assert_eq!(page.low[0], [Some(0.25), None, None], "equal minibatches, none, and a single one");
+        assert_eq!(page.high[0], page.low[0]);
+        assert_eq!(page.drift[..2], [None, None]);
+        assert!((page.drift[2].unwrap() - 0.4345).abs() < 1e-3, "{:?}", page.drift[2]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! A model at one moment, ready to answer.
 
-use crate::curves::Curves;
+use crate::timeline::Timeline;
 use bytes::Bytes;
 use gibbstream::corpus::{Document, StopWords, Tokenizer, Vocabulary, count_words};
+use gibbstream::explore::report::Commands;
 use gibbstream::explore::{self, ExploreOptions};
 use gibbstream::file::Features;
 use gibbstream::inference::mixtures::MixtureInference;
@@ -19,6 +20,10 @@ pub const WORDS_PREPARED: usize = 10;
 
 /// The most words of a topic that can be asked for.
 pub const MOST_WORDS: usize = 1_000;
+
+/// Why the live page shows no documents.
+const NO_DOCUMENTS: &str = "the service keeps documents to learn from, not to show: save the model of this moment \
+    (/v1/model.gbs) and run gibbstream report with it and the documents";
 
 /// A word of a topic.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -126,7 +131,7 @@ pub struct InferDocument {
 pub struct View {
     snapshot: Snapshot,
     hash: String,
-    curves: Curves,
+    timeline: Timeline,
     vocabulary: Vocabulary,
     tokenizer: Tokenizer,
     topics: Bytes,
@@ -136,14 +141,14 @@ pub struct View {
 
 impl View {
     /// Makes in advance what is asked for often.
-    pub fn new(snapshot: Snapshot, curves: Curves) -> Result<Self> {
+    pub fn new(snapshot: Snapshot, timeline: Timeline) -> Result<Self> {
         let (hash, vocabulary) = (snapshot.hash(), snapshot.features.vocabulary());
         let plain = || Tokenizer { min_length: 1, stop_words: StopWords::none(), ..Tokenizer::default() };
         let tokenizer = snapshot.tokenizer.clone().unwrap_or_else(plain);
         let mut view = Self {
             snapshot,
             hash,
-            curves,
+            timeline,
             vocabulary,
             tokenizer,
             topics: Bytes::new(),
@@ -176,8 +181,18 @@ impl View {
         if let Some(report) = self.report.get() {
             return Ok(report.clone());
         }
-        let options = ExploreOptions { title: "Live topics".into(), ..ExploreOptions::default() };
-        let report = explore::report(&self.snapshot, &options, None)?;
+        let commands = Commands {
+            model: "model.gbs".into(),
+            inputs: vec!["documents.jsonl".into()],
+            program: "gibbstream report model.gbs --out page.html".into(),
+            python: "gibbstream.load(\"model.gbs\").report(\"page.html\")".into(),
+        };
+        let options = ExploreOptions { title: "Live topics".into(), commands, ..ExploreOptions::default() };
+        let mut report = explore::report(&self.snapshot, &options, None)?;
+        report.timeline = self.timeline.report(&self.topic_names());
+        report.missing.remove("timeline");
+        report.missing.insert("documents".into(), NO_DOCUMENTS.into());
+        report.missing.insert("groups".into(), NO_DOCUMENTS.into());
         let mut text = Vec::new();
         explore::page::write_json(&report, &mut text)
             .map_err(|source| Error::io(Path::new("the report"), "write", source))?;
@@ -255,9 +270,9 @@ impl View {
         sticks.map_or_else(|| (0..self.snapshot.components() as u64).collect(), |sticks| sticks.ids.clone())
     }
 
-    /// What changed while it was learnt.
-    pub fn curves(&self) -> &Curves {
-        &self.curves
+    /// Topic shares by the time at which documents came in.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
     }
 
     /// A document with the numbers of the model's words.

@@ -14,9 +14,9 @@ export interface Lines {
 }
 
 export function linesFor(report: Report) {
-  const model = shell(report.commands.model ?? "MODEL");
+  const model = shell(report.commands.model || "MODEL");
   const inputs = (report.commands.inputs?.length ? report.commands.inputs : ["INPUT"]).map(shell).join(" ");
-  const load = `LDA.load(${python(report.commands.model ?? "MODEL")})`;
+  const load = `gibbstream.load(${python(report.commands.model || "MODEL")})`;
   const json = (field: string) =>
     `${report.commands.program.replace(/ --out \S+/, "")} --format json   # field "${field}"`;
   return {
@@ -27,7 +27,7 @@ export function linesFor(report: Report) {
     }),
     documents: {
       command: `gibbstream infer ${model} ${inputs} --uncertainty`,
-      python: `${load}.documents_frame(corpus)`,
+      python: `${load}.documents_frame(texts)`,
     },
     map: { command: json("map"), python: report.commands.python },
     distances: { command: json("distances"), python: report.commands.python },
@@ -42,7 +42,7 @@ export function linesFor(report: Report) {
     run: { command: `gibbstream inspect ${model} --json`, python: `${load}.history_` },
     infer: {
       command: `echo TEXT | gibbstream infer ${model} - --uncertainty --tokens`,
-      python: `${load}.transform(corpus.encode([text]))`,
+      python: `${load}.transform([text])`,
     },
   };
 }

@@ -1,5 +1,5 @@
 // What a running service tells, while the page is open.
-import type { Connection, Progress } from "../data/source.ts";
+import type { Birth, Connection, Progress } from "../data/source.ts";
 import type { Explorer } from "../state/explorer.svelte.ts";
 
 /** Moments kept for the pictures. */
@@ -9,6 +9,8 @@ export class LiveRun {
   connection: Connection = $state.raw({ state: "connecting" });
   progress: Progress[] = $state.raw([]);
   alarm = $state("");
+  /** Topics that were created while the page was open, newest first. */
+  births: Birth[] = $state.raw([]);
   now = $derived(this.progress.at(-1));
 
   listen(explorer: Explorer): () => void {
@@ -26,6 +28,9 @@ export class LiveRun {
       alarm: (message) => {
         this.alarm = message;
         explorer.announcement = message;
+      },
+      birth: (birth) => {
+        this.births = [birth, ...this.births].slice(0, 50);
       },
       snapshot: (report) => {
         explorer.replaceReport(report);

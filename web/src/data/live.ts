@@ -4,6 +4,7 @@ import { inferLocally } from "./local-inference.ts";
 import { readEvents } from "./server-events.ts";
 import type { DocumentText, Report } from "./report.ts";
 import {
+  type Birth,
   type Connection,
   type ControlAction,
   type Inferred,
@@ -30,7 +31,8 @@ class Client {
       throw new SourceError("The service does not answer.", "unreachable");
     }
     if (response.status === 401) throw new SourceError("The service asks for a token.", "unauthorised");
-    if (!response.ok) throw new SourceError(await problemOf(response), "unreachable");
+    if (!response.ok)
+      throw new SourceError(await problemOf(response), response.status === 409 ? "waiting" : "unreachable");
     return response;
   }
 
@@ -130,6 +132,7 @@ async function listen(client: Client, events: LiveEvents, signal: AbortSignal, w
       attempt = 0;
       for await (const { name, data } of readEvents(response.body!)) {
         if (name === "progress") events.progress(JSON.parse(data) as Progress);
+        else if (name === "birth") events.birth(JSON.parse(data) as Birth);
         else if (name === "alarm") events.alarm((JSON.parse(data) as { problem?: string }).problem ?? data);
         else if (name === "snapshot" || name === "evaluation") refresh();
       }

@@ -23,7 +23,15 @@ export interface Progress {
   alpha_sum?: number | null;
   step?: number | null;
   topics_used?: number | null;
+  /** Distance between the topics of the last minibatches and those of the model. */
+  drift?: number | null;
   paused?: boolean;
+}
+
+export interface Birth {
+  topic: number;
+  updates: number;
+  words: string[];
 }
 
 export type Connection =
@@ -36,6 +44,8 @@ export interface LiveEvents {
   connection(connection: Connection): void;
   progress(progress: Progress): void;
   alarm(message: string): void;
+  /** A topic was created. */
+  birth(birth: Birth): void;
   /** A new snapshot of the model: the report should be asked for again. */
   snapshot(report: Report): void;
 }
@@ -61,7 +71,7 @@ export interface Source {
 export class SourceError extends Error {
   constructor(
     message: string,
-    readonly kind: "missing" | "damaged" | "unauthorised" | "unreachable",
+    readonly kind: "missing" | "damaged" | "unauthorised" | "unreachable" | "waiting",
   ) {
     super(message);
   }

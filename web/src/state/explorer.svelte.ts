@@ -19,6 +19,9 @@ import {
 } from "./labels.ts";
 import { keep, load } from "./storage.ts";
 
+/** A page in the frame of a notebook has no address of its own. */
+const IN_NOTEBOOK = location.protocol === "about:";
+
 export class Explorer {
   readonly source: Source;
   report: Report = $state.raw() as Report;
@@ -65,6 +68,7 @@ export class Explorer {
     this.report = report;
     this.#history = new History(this.#storedEdits());
     addEventListener("hashchange", () => (this.address = parse(location.hash)));
+    if (IN_NOTEBOOK) addEventListener("click", (event) => this.#follow(event));
   }
 
   /** A report of another moment of the same model: what is chosen and written stays. */
@@ -109,11 +113,19 @@ export class Explorer {
     }
   }
 
+  /** A link to a part of this page, where the browser would open the notebook instead. */
+  #follow(event: MouseEvent): void {
+    const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+    if (!link || event.defaultPrevented) return;
+    event.preventDefault();
+    this.address = parse(link.getAttribute("href")!);
+  }
+
   /** Another view or document is a step to come back to; `replace` is for sliders and typing. */
   go(to: Partial<Address>, replace = false): void {
     this.address = { ...this.address, ...to };
     const hash = format(this.address);
-    if (hash === location.hash) return;
+    if (hash === location.hash || IN_NOTEBOOK) return;
     if (replace) history.replaceState(null, "", hash);
     else history.pushState(null, "", hash);
   }

@@ -9,6 +9,7 @@ export function periodName(start: string, by: string): string {
   if (by === "month") return start.slice(0, 7);
   if (by === "quarter") return `${start.slice(0, 4)} Q${Math.floor((Number(start.slice(5, 7)) - 1) / 3) + 1}`;
   if (by === "hour") return start.slice(0, 16).replace("T", " ");
+  if (by === "period") return start.slice(0, 19).replace("T", " ");
   return start.slice(0, 10);
 }
 

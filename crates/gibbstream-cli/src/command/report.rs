@@ -191,17 +191,10 @@ impl ReportArgs {
                 "export labels from the page",
             )
         })?;
-        let hash = snapshot.hash();
-        if labels.model_hash != hash && !self.force_labels {
-            let problem =
-                format!("its labels are for the model {}, and this one is {hash}", labels.model_hash);
-            return Err(Error::setting(
-                &setting,
-                problem,
-                "use the model they were made for, or --force-labels to take them by topic id",
-            ));
-        }
-        Ok(labels.topics)
+        labels.of_model(&snapshot.hash(), self.force_labels).map_err(|problem| {
+            let advice = "use the model they were made for, or --force-labels to take them by topic id";
+            Error::setting(&setting, problem, advice)
+        })
     }
 
     /// How to make the page again.
@@ -260,7 +253,7 @@ fn records(some: Vec<Observation>, fields: &RecordFields) -> Result<Vec<Record>>
 /// Documents without any known word are counted; if there are no others, there is nothing to show.
 fn refuse_unknown(report: Report) -> Result<Report> {
     match &report.documents {
-        Some(documents) if documents.total > 0 && documents.total == documents.without_words => {
+        Some(documents) if documents.are_unknown() => {
             let problem = format!("none of {} documents has a word that the model knows", documents.total);
             let advice = "check --text-field, and that the model was learnt from texts of this kind";
             Err(Error::setting("INPUT", problem, advice))

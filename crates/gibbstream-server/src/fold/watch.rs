@@ -1,9 +1,8 @@
 //! What is told and shown while the log is learnt from.
 
-use crate::curves::{Curves, Moment};
 use crate::publish::{Publisher, Urgency};
 use crate::status::Status;
-use crate::timeline::fresh_tokens;
+use crate::timeline::{Timeline, fresh_tokens};
 use gibbstream::learn::trainer::Trainer;
 use gibbstream::learn::{AnyBatch, Event, Observer, TrainingRun};
 use gibbstream::{Result, Step};
@@ -23,7 +22,7 @@ const RECENT: f64 = 0.2;
 pub struct Watch {
     pub status: Arc<Status>,
     publisher: Publisher,
-    curves: Curves,
+    timeline: Timeline,
     /// Expected tokens per document of each topic after the last minibatch.
     topic_tokens: BTreeMap<u64, f64>,
     /// Topic shares of the last minibatches.
@@ -43,12 +42,11 @@ impl Watch {
         status: Arc<Status>,
         publisher: Publisher,
         run: &TrainingRun,
-        mut curves: Curves,
+        timeline: Timeline,
         held_out: u64,
         consumed: u64,
     ) -> Self {
         let trainer = run.trainer();
-        curves.evaluations = run.evaluations().to_vec();
         status.update(|progress| {
             let clock = trainer.clock();
             progress.documents = clock.seen;
@@ -63,7 +61,7 @@ impl Watch {
         Self {
             status,
             publisher,
-            curves,
+            timeline,
             topic_tokens: named_tokens(trainer),
             recent: BTreeMap::new(),
             told_at: None,
@@ -76,7 +74,7 @@ impl Watch {
 
     /// Hands a copy of the model to those who answer, unless that would take too much of the time.
     pub fn publish(&mut self, run: &TrainingRun, urgency: Urgency) -> Result<()> {
-        self.publisher.offer(run, &self.curves, urgency)
+        self.publisher.offer(run, &self.timeline, urgency)
     }
 
     /// Whether everything that was learnt can be seen.
@@ -89,8 +87,8 @@ impl Watch {
         self.status.update(|progress| (progress.held_out, progress.consumed) = (documents, consumed));
     }
 
-    pub fn write_curves(&self, file: &Path) -> Result<()> {
-        gibbstream::file::replace(file, json!(self.curves).to_string().as_bytes())
+    pub fn write_timeline(&self, file: &Path) -> Result<()> {
+        gibbstream::file::replace(file, json!({ "timeline": self.timeline }).to_string().as_bytes())
     }
 
     fn learnt(&mut self, run: &TrainingRun, step: Step, batch: &AnyBatch<'static>) {
@@ -98,7 +96,7 @@ impl Watch {
         let after = named_tokens(trainer);
         let fresh = fresh_tokens(&self.topic_tokens, &after, step.rho);
         let (documents, tokens) = (batch.len() as u64, batch.tokens());
-        self.curves.timeline.add(self.arrived_at, documents, tokens, &fresh);
+        self.timeline.add(self.arrived_at, documents, tokens, &fresh);
         let drift = self.drift(&fresh, &after);
         self.topic_tokens = after;
         let seconds = self.learnt_at.elapsed().as_secs_f64();
@@ -119,15 +117,6 @@ impl Watch {
             progress.topics_used = trainer.topics_used().map(|used| used as u64);
             progress.vocabulary = run.features().len() as u64;
             progress.drift = drift;
-        });
-        let progress = self.status.progress(0);
-        self.curves.trace.add(Moment {
-            documents: progress.documents,
-            updates: progress.updates,
-            step: progress.step,
-            alpha_sum: progress.alpha_sum,
-            topics_used: progress.topics_used,
-            documents_per_second: progress.documents_per_second,
         });
         self.tell_changes();
     }
@@ -170,7 +159,6 @@ impl Observer for Watch {
             Event::Evaluated(evaluated) => {
                 let score = json!(evaluated);
                 self.status.tell("evaluation", &score);
-                self.curves.evaluations.push(score.clone());
                 self.status.update(|progress| progress.score = Some(score));
             }
             Event::CheckpointWritten => {

@@ -224,7 +224,7 @@ pub async fn timeline(State(app): State<Arc<App>>) -> Answer<Response> {
         return json(&TimelineAnswer { schema, model_hash: None, periods: Vec::new(), topics: Vec::new() });
     };
     let names = view.topic_names();
-    let shares = view.curves().timeline.shares(&names);
+    let shares = view.timeline().shares(&names);
     let topics = (0..names.len()).map(|id| TopicOverTime {
         id,
         share: shares.iter().map(|period| period.shares[id].share).collect(),

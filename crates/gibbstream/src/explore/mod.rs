@@ -28,6 +28,8 @@ mod topics;
 
 mod try_table;
 
+pub use classes::calendar::written as rfc3339;
+pub use classes::timeline::drift;
 pub use comparison::Other;
 pub use explorer::{ExploreOptions, Explorer, report};
 pub use records::{Record, RecordFields};

@@ -95,8 +95,8 @@ fn date_of(day: i64) -> (i64, i64, i64) {
     if month < 10 { (year, month + 3, in_month) } else { (year + 1, month - 9, in_month) }
 }
 
-/// A moment as RFC 3339 writes it.
-pub(crate) fn written(seconds: i64) -> String {
+/// A moment in seconds since 1970 as RFC 3339 writes it.
+pub fn written(seconds: i64) -> String {
     let ((year, month, day), rest) = (date_of(seconds.div_euclid(DAY)), seconds.rem_euclid(DAY));
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
 }

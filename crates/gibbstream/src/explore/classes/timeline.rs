@@ -70,8 +70,9 @@ impl TimelineMoments {
     }
 }
 
-/// Jensen-Shannon distance of each period's shares from those of the last period before that has some.
-fn drift(shares: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
+/// Jensen-Shannon distance of each period's shares (by topic, then by period) from those of the last period before that
+/// has some.
+pub fn drift(shares: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
     let periods = shares.first().map_or(0, Vec::len);
     let mut previous: Option<Vec<f64>> = None;
     (0..periods)

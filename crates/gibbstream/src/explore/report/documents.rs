@@ -42,6 +42,13 @@ pub struct Documents {
     pub texts_per_block: u32,
 }
 
+impl Documents {
+    /// Whether there are documents, and the model knows no word of any of them.
+    pub fn are_unknown(&self) -> bool {
+        self.total > 0 && self.total == self.without_words
+    }
+}
+
 /// Mixtures of documents: the entries of document i are those from `starts[i]` to `starts[i + 1]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -72,14 +79,15 @@ pub struct DocumentText {
     pub tokens: Vec<i32>,
 }
 
-/// Topics over time, in periods that follow each other without a gap.
+/// Topics over time, in periods that follow each other without a gap; of a running service those that have documents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Timeline {
     /// The field with the time.
     pub field: String,
-    /// The length of a period: `hour`, `day`, `week`, `month`, `quarter` or `year`.
+    /// The length of a period: `hour`, `day`, `week`, `month`, `quarter` or `year`; `period` for some seconds or more, in a
+    /// running service.
     pub by: String,
     /// First moment of each period (RFC 3339, UTC).
     pub starts: Vec<String>,
@@ -96,7 +104,7 @@ pub struct Timeline {
     /// Jensen-Shannon distance of each period's shares from those of the last period before that has documents; null for
     /// the first, and where there are none.
     pub drift: Vec<Option<f64>>,
-    /// For each topic, how its words come and go.
+    /// For each topic, how its words come and go; empty in a running service.
     pub words: Vec<WordTrends>,
 }
 

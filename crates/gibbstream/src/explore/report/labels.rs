@@ -29,6 +29,15 @@ impl Labels {
             Err(format!("its schema is `{}`, not `{LABELS_SCHEMA}`", labels.schema))
         }
     }
+
+    /// What they say about the topics of the model with this hash; if they are for another one, only when `force` is true.
+    pub fn of_model(self, hash: &str, force: bool) -> Result<BTreeMap<u32, Label>, String> {
+        if self.model_hash == hash || force {
+            Ok(self.topics)
+        } else {
+            Err(format!("its labels are for the model {}, and this one is {hash}", self.model_hash))
+        }
+    }
 }
 
 /// What somebody has written about a topic.

@@ -104,7 +104,7 @@ pub struct ModelFacts {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Commands {
-    /// The model's file as it was named; empty for a model in memory.
+    /// The model's file as it was named; for a model in memory, a name to save it under.
     pub model: String,
     /// The inputs as they were named.
     pub inputs: Vec<String>,
