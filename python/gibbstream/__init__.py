@@ -13,6 +13,7 @@ from gibbstream.client import Client, ServiceError
 from gibbstream.documents import FoundDocument, FoundTopic
 from gibbstream.estimator import NotLearntError
 from gibbstream.evaluation import Comparison, coherence, compare, evaluate, to_pyldavis
+from gibbstream.exploring import Page
 from gibbstream.hdp import HDP
 from gibbstream.lda import LDA
 from gibbstream.loading import load
@@ -43,6 +44,7 @@ __all__ = [
     "MinibatchRecord",
     "MultinomialMixture",
     "NotLearntError",
+    "Page",
     "PoissonMixture",
     "ServiceError",
     "TextCorpus",

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gibbstream._core import Model
 from gibbstream.documents import DocumentViews
+from gibbstream.exploring import Explorable
 from gibbstream.files import FiledLearner
 from gibbstream.watch import MinibatchRecord
 
@@ -30,7 +31,7 @@ _T = TypeVar("_T")
 _SEED_OF_INFERENCE = 0
 
 
-class TopicEstimator(DocumentViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLearner):
+class TopicEstimator(DocumentViews, Explorable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLearner):
     """The part of an estimator that does not depend on the model."""
 
     _takes_text: ClassVar[bool] = True

@@ -38,6 +38,8 @@ mod checkpoints;
 
 mod program;
 
+mod report;
+
 use pyo3::prelude::pymodule;
 
 #[pymodule(name = "_core", gil_used = false)]
@@ -60,6 +62,8 @@ mod core {
     use super::model::Model;
     #[pymodule_export]
     use super::program::run_program;
+    #[pymodule_export]
+    use super::report::{mixtures_with_deviations, report};
     #[pymodule_export]
     use super::settings::{knobs_of, method_names, usual_passes};
 

@@ -12,7 +12,7 @@ use crate::written::Texts;
 use gibbstream::Error;
 use gibbstream::corpus::{Tokenizer, Vocabulary};
 use gibbstream::file::{Destination, Features, Kind};
-use gibbstream::learn::{Array, Parameters, TrainingRun, Values};
+use gibbstream::learn::{Array, Parameters, Snapshot, TrainingRun, Values};
 use gibbstream::model::topics::hdp::sticks::Sticks;
 use gibbstream::model::topics::hdp::topics_used;
 use gibbstream::model::topics::lda::Topics;
@@ -61,7 +61,8 @@ impl Model {
         released(py, || work(&mut self.lock()))
     }
 
-    fn pool(&self, threads: usize) -> gibbstream::Result<Arc<ThreadPool>> {
+    /// Threads for work that needs no interpreter.
+    pub fn pool(&self, threads: usize) -> gibbstream::Result<Arc<ThreadPool>> {
         let mut kept = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let process = std::process::id();
         if let Some(kept) = kept.as_ref().filter(|kept| (kept.threads, kept.process) == (threads, process)) {
@@ -73,6 +74,11 @@ impl Model {
         let pool = Arc::new(pool);
         *kept = Some(Pool { threads, process, workers: pool.clone() });
         Ok(pool)
+    }
+
+    /// The model as it is now; it does not change any more.
+    pub fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        self.with(py, |state| state.run.snapshot().or_exception())
     }
 
     fn parameters(&self, py: Python<'_>) -> PyResult<Arc<Parameters>> {

@@ -72,7 +72,8 @@ pub fn report<'py>(
     let pool = model.get().pool(choices.threads).or_exception()?;
     let Some(source) = source else {
         let bytes = released(py, || {
-            let made = pool.install(|| explore::report(&snapshot, &options, other.as_ref())).or_exception()?;
+            let made =
+                pool.install(|| explore::report(&snapshot, &options, other.as_ref())).or_exception()?;
             finish(made, file, choices.as_json).or_exception()
         })?;
         return Ok(PyBytes::new(py, &bytes));
@@ -80,15 +81,15 @@ pub fn report<'py>(
     let rows = source.rows()?;
     let texts = texts.map(|texts| Texts::new(&texts)).transpose()?;
     beside.check(rows.len(), texts.as_ref().map(Texts::len)).or_exception()?;
-    let mut explorer = released(py, || {
-        pool.install(|| Explorer::new(&snapshot, &options, other.as_ref())).or_exception()
-    })?;
+    let mut explorer =
+        released(py, || pool.install(|| Explorer::new(&snapshot, &options, other.as_ref())).or_exception())?;
     for first in (0..rows.len()).step_by(TOGETHER) {
         py.check_signals()?;
         let places = first..rows.len().min(first + TOGETHER);
         let written = texts.as_ref().map(|texts| texts.some(places.clone())).transpose()?;
         released(py, || {
-            let records = beside.records(&rows, first, places.len(), written, &options.fields).or_exception()?;
+            let records =
+                beside.records(&rows, first, places.len(), written, &options.fields).or_exception()?;
             pool.install(|| explorer.look(records)).or_exception()
         })?;
     }
@@ -102,7 +103,8 @@ pub fn report<'py>(
 impl Choices {
     fn options(&self, beside: &Beside, snapshot: &Snapshot) -> gibbstream::Result<ExploreOptions> {
         let named = |given: bool, name: &str| given.then(|| name.to_owned());
-        let labels = self.labels.as_deref().map(|text| read_labels(text, &snapshot.hash(), self.force_labels));
+        let labels =
+            self.labels.as_deref().map(|text| read_labels(text, &snapshot.hash(), self.force_labels));
         Ok(ExploreOptions {
             title: self.title.clone(),
             max_documents: self.max_documents,
@@ -210,8 +212,7 @@ fn finish(report: Report, file: Option<PageFile>, as_json: bool) -> gibbstream::
 }
 
 /// Shares, their standard deviations, known tokens and unknown tokens.
-type MixturesAndTokens<'py> =
-    (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Vec<u64>, Vec<u64>);
+type MixturesAndTokens<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Vec<u64>, Vec<u64>);
 
 /// Mixtures of documents with their posterior standard deviations, and the tokens that they rest on.
 #[pyfunction]

@@ -102,7 +102,8 @@ impl<'py> Texts<'py> {
         Ok(())
     }
 
-    fn some(&self, rows: std::ops::Range<usize>) -> PyResult<Vec<Written>> {
+    /// The documents at some places.
+    pub fn some(&self, rows: std::ops::Range<usize>) -> PyResult<Vec<Written>> {
         match self {
             Self::Sequence(sequence, _) => rows
                 .map(|row| one(&sequence.get_item(row)?).map_err(|problem| refused(row, &problem)))

@@ -101,7 +101,8 @@ impl Fold {
             consumed = learning.held_out as u64 + state.documents;
         }
         let timeline_file = data.join("curves.json");
-        let timeline = state.as_ref().map_or_else(Timeline::default, |_| read_timeline(&timeline_file, consumed));
+        let timeline =
+            state.as_ref().map_or_else(Timeline::default, |_| read_timeline(&timeline_file, consumed));
         let reader = LogReader::at(log.folder(), log.follower(), consumed)?;
         let watch = Watch::new(status, publisher, &run, timeline, held_out.texts.len() as u64, consumed);
         let mut fold = Self {

@@ -83,7 +83,11 @@ impl Default for Metrics {
             connections: whole(&mut all, "connections", "Connections that are open"),
             working: whole(&mut all, "requests_working", "Requests that are being worked on"),
             learnt: whole(&mut all, "documents_learnt", "Documents that the model has learnt from"),
-            waiting: whole(&mut all, "documents_waiting", "Documents in the log that have not been learnt from"),
+            waiting: whole(
+                &mut all,
+                "documents_waiting",
+                "Documents in the log that have not been learnt from",
+            ),
             updates: whole(&mut all, "updates", "Minibatches learnt from"),
             vocabulary: whole(&mut all, "vocabulary_words", "Words that are known"),
             listeners: whole(&mut all, "event_listeners", "Listeners to events"),

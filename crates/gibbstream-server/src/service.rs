@@ -8,6 +8,7 @@ use crate::publish::{Publisher, Views};
 use crate::security::{Sites, check_address};
 use crate::setup::{Learning, Service, Source};
 use crate::status::Status;
+use crate::timeline::Timeline;
 use crate::view::View;
 use gibbstream::corpus::{Format, Inputs};
 use gibbstream::{Error, Result};

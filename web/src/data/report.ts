@@ -4,7 +4,7 @@
 export interface Commands {
   /** The inputs as they were named. */
   inputs: string[];
-  /** The model's file as it was named; empty for a model in memory. */
+  /** The model's file as it was named; for a model in memory, a name to save it under. */
   model: string;
   /** The command line. */
   program: string;
@@ -300,9 +300,9 @@ export interface ScoreDifference {
   standard_error: number;
 }
 
-/** Topics over time, in periods that follow each other without a gap. */
+/** Topics over time, in periods that follow each other without a gap; of a running service those that have documents. */
 export interface Timeline {
-  /** The length of a period: `hour`, `day`, `week`, `month`, `quarter` or `year`. */
+  /** The length of a period: `hour`, `day`, `week`, `month`, `quarter` or `year`; `period` for some seconds or more, in a running service. */
   by: string;
   /** Documents of each period that have a known word. */
   documents: number[];
@@ -320,7 +320,7 @@ export interface Timeline {
   starts: string[];
   /** Tokens of each period. */
   tokens: number[];
-  /** For each topic, how its words come and go. */
+  /** For each topic, how its words come and go; empty in a running service. */
   words: WordTrends[];
 }
 

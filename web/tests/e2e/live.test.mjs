@@ -20,7 +20,7 @@ describe.skipIf(!hasBrowser())("the live page", () => {
     view = await browser.open(service.url, { hash });
     return view.page;
   };
-  const listening = () => expect.poll(() => service.state.listeners.size).toBe(1);
+  const listening = () => expect.poll(() => service.state.listeners.size, { timeout: 20_000 }).toBe(1);
 
   test("shows the report, then progress as it comes, without moving", async () => {
     const page = await start("#/run");

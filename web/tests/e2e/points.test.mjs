@@ -434,6 +434,41 @@ describe.skipIf(!hasBrowser())("the page", () => {
     expect(list.bytes.toString().trim().split("\r\n")).toHaveLength(report.topics.length + 1);
   });
 
+  test("14: every view is saved as CSV, SVG and PNG, lists and small pictures too", async () => {
+    const page = await open();
+    const figures = { topics: "topics", documents: "documents", time: "multiples", compare: "pairs" };
+    for (const name of [
+      "topics",
+      "topic",
+      "documents",
+      "map",
+      "words?word=garden",
+      "time",
+      "groups",
+      "compare",
+      "run",
+    ]) {
+      await view.go(`#/${name}`);
+      const tools = page.locator("main .figure .tools");
+      expect(await tools.count(), name).toBeGreaterThan(0);
+      for (const kind of ["CSV", "SVG", "PNG"]) {
+        expect(await tools.getByRole("button", { name: kind, exact: true }).count(), name).toBe(await tools.count());
+      }
+      if (!figures[name]) continue;
+      const figure = page.locator(`section[aria-labelledby=figure-${figures[name]}]`);
+      const svg = await download(page, () => figure.getByRole("button", { name: "SVG", exact: true }).click());
+      expect(svg.name).toBe(`${figures[name]}.svg`);
+      const drawn = svg.bytes.toString();
+      expect(drawn).toMatch(/^<svg xmlns[^]*<\/svg>\s*$/);
+      expect(drawn).not.toMatch(/var\(|NaN|undefined/);
+      // All topics are in it; documents have theirs in each row.
+      const labels = name === "documents" ? [] : report.topics.map(({ label }) => label.split(/[ ,]/)[0]);
+      for (const label of labels) expect(drawn).toContain(label);
+      const png = await download(page, () => figure.getByRole("button", { name: "PNG", exact: true }).click());
+      expect(png.bytes.subarray(1, 4).toString()).toBe("PNG");
+    }
+  });
+
   test("without documents the page says what is missing and how to get it", async () => {
     run("report", shop.at("model.gbs"), "--out", shop.at("bare.html"));
     view = await browser.open(shop.at("bare.html"), { hash: "#/documents" });

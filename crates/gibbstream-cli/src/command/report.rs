@@ -214,8 +214,27 @@ impl ReportArgs {
             words.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
         }
         let program: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-        let python = format!("import subprocess; subprocess.run({words:?})");
+        let python = self.python(&model);
         Commands { model, inputs, program: program.join(" "), python }
+    }
+
+    /// How to make the page again in Python, where documents are in memory.
+    fn python(&self, model: &str) -> String {
+        let written = |path: &Path| json!(path.to_string_lossy()).to_string();
+        let out = self.out.as_deref().unwrap_or(Path::new("page.html"));
+        let mut call = written(out);
+        let named = [
+            (!self.inputs.is_empty(), "texts".to_owned()),
+            (self.time_field.is_some(), "times=times".to_owned()),
+            (self.group_field.is_some(), "groups=groups".to_owned()),
+        ];
+        let other = self.compare.as_deref().map(|path| format!("compare=gibbstream.load({})", written(path)));
+        let labels = self.labels.as_deref().map(|path| format!("labels={}", written(path)));
+        let given = named.into_iter().filter(|(given, _)| *given).map(|(_, word)| word);
+        for word in given.chain(other).chain(labels) {
+            call = format!("{call}, {word}");
+        }
+        format!("gibbstream.load({}).report({call})", json!(model))
     }
 
     /// The documents, with what the page shows of them.
