@@ -44,7 +44,17 @@ def test_the_page_holds_what_the_program_writes(lda, tmp_path):
     fields = zip(TEXTS, TIMES, GROUPS, strict=True)
     lines = [json.dumps({"text": text, "when": str(time), "from": group}) for text, time, group in fields]
     (tmp_path / "texts.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    command = ["report", "model.gbs", "texts.jsonl", "--time-field", "when", "--group-field", "from", "--format", "json"]
+    command = [
+        "report",
+        "model.gbs",
+        "texts.jsonl",
+        "--time-field",
+        "when",
+        "--group-field",
+        "from",
+        "--format",
+        "json",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "gibbstream", *command], cwd=tmp_path, capture_output=True, check=True, text=True
     )
@@ -84,7 +94,7 @@ def test_labels_come_back_and_models_are_compared(lda, tmp_path):
         assert found["labels"] == {"1": {"label": "mine", "hidden": True}}
         assert found["comparison"]["name"] == "LDA"
     labels["model_hash"] = other.model_hash_
-    with pytest.raises(ValueError, match="labels: its labels are for the model .*force_labels=True"):
+    with pytest.raises(ValueError, match=r"labels: its labels are for the model .*force_labels=True"):
         lda.report(tmp_path / "page.html", labels=labels)
     lda.report(tmp_path / "page.html", labels=labels, force_labels=True)
 
@@ -140,7 +150,7 @@ def test_what_does_not_fit_is_refused(lda, tmp_path, given, message):
 
 
 def test_other_errors(lda, tmp_path):
-    with pytest.raises(ValueError, match="the folder .* does not exist; create it first"):
+    with pytest.raises(ValueError, match=r"the folder .* does not exist; create it first"):
         lda.report(tmp_path / "nowhere" / "page.html")
     with pytest.raises(gibbstream.NotLearntError):
         LDA(3).report(tmp_path / "page.html")

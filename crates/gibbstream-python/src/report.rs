@@ -226,8 +226,8 @@ pub fn mixtures_with_deviations<'py>(
 ) -> PyResult<MixturesAndTokens<'py>> {
     let rows = source.rows()?;
     let (parameters, _) = model.get().parameters_and_words(py)?;
+    let pool = model.get().pool(threads).or_exception()?;
     let (shares, deviations, tokens, unknown, width) = released(py, || {
-        let pool = model.get().pool(threads).or_exception()?;
         let width = parameters.topics().map_or(0, TopicParameters::met);
         let (mut shares, mut deviations) = (Vec::new(), Vec::new());
         each_mixture(&parameters, &rows, (sweeps, seed, true), &pool, |mixture| {

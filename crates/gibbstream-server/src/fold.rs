@@ -134,6 +134,8 @@ impl Fold {
         while !self.watch.status.is_stopping() {
             self.serve_requests();
             if self.watch.status.is_paused() {
+                // Documents still come in.
+                self.watch.tell_changes();
                 std::thread::sleep(PATIENCE);
             } else if let Some(document) = self.arriving.pop_front() {
                 self.take(document)?;

@@ -11,6 +11,7 @@ const ROW = 22;
 const SIZE = 12.5;
 const GAP = 16;
 const TOP = 34;
+const MARGIN = 10;
 
 const written = (cell: Cell) => (cell === null ? "–" : typeof cell === "number" ? short(cell) : cell);
 
@@ -18,8 +19,8 @@ const written = (cell: Cell) => (cell === null ? "–" : typeof cell === "number
 export function tableScene(title: string, { columns, rows }: Table): Scene {
   const heads = columns.slice(0, MOST_COLUMNS);
   const body = rows.slice(0, MOST_ROWS).map((row) => row.slice(0, MOST_COLUMNS));
-  const marks: Mark[] = [text(0, 18, title, { "font-size": 15, "font-weight": 600 })];
-  let x = 0;
+  const marks: Mark[] = [text(MARGIN, 22, title, { "font-size": 15, "font-weight": 600 })];
+  let x = MARGIN;
   heads.forEach((head, column) => {
     const cells = body.map((row) => written(row[column] ?? null));
     const isNumber = body.some((row) => typeof row[column] === "number");
@@ -31,14 +32,14 @@ export function tableScene(title: string, { columns, rows }: Table): Scene {
     x += width + GAP;
   });
   const width = Math.ceil(Math.max(320, x));
-  marks.push(line(0, TOP + ROW - 2, width, TOP + ROW - 2, "var(--rule)"));
+  marks.push(line(MARGIN, TOP + ROW - 2, width - MARGIN, TOP + ROW - 2, "var(--rule)"));
   const more = [
     rows.length > MOST_ROWS ? `${rows.length - MOST_ROWS} more rows` : "",
     columns.length > MOST_COLUMNS ? `${columns.length - MOST_COLUMNS} more columns` : "",
   ].filter(Boolean);
   let height = TOP + (body.length + 1) * ROW + 10;
   if (more.length) {
-    marks.push(text(0, height + 6, `and ${more.join(" and ")}: see the CSV file`, { fill: "var(--ink-2)" }));
+    marks.push(text(MARGIN, height + 6, `and ${more.join(" and ")}: see the CSV file`, { fill: "var(--ink-2)" }));
     height += 20;
   }
   return { width, height, marks };

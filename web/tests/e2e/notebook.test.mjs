@@ -16,7 +16,10 @@ describe.skipIf(!hasBrowser())("the page in a notebook", () => {
     const page = readFileSync(shop.at("page.html"), "utf8");
     // As Page._repr_html_ in python/gibbstream/exploring.py writes it.
     const cell = `<iframe title="Topics" srcdoc="${escaped(page)}" sandbox="allow-scripts allow-downloads" style="width: 100%; height: 720px"></iframe>`;
-    writeFileSync(shop.at("notebook.html"), `<!doctype html><title>notebook</title><h1>Notebook</h1>${cell}`);
+    writeFileSync(
+      shop.at("notebook.html"),
+      `<!doctype html><meta charset="utf-8"><title>notebook</title><h1>Notebook</h1>${cell}`,
+    );
     view = await browser.open(shop.at("notebook.html"));
     frame = view.page.frameLocator("iframe");
   });
