@@ -14,6 +14,7 @@ from gibbstream.documents import FoundDocument, FoundTopic
 from gibbstream.estimator import NotLearntError
 from gibbstream.evaluation import Comparison, coherence, compare, evaluate, to_pyldavis
 from gibbstream.hdp import HDP
+from gibbstream.labelled import stability
 from gibbstream.lda import LDA
 from gibbstream.loading import load
 from gibbstream.rows import ICA, BernoulliMixture, GaussianMixture, MultinomialMixture, PoissonMixture
@@ -53,5 +54,6 @@ __all__ = [
     "load",
     "plot",
     "single_cell",
+    "stability",
     "to_pyldavis",
 ]

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from gibbstream._core import Model
 from gibbstream.documents import DocumentViews
 from gibbstream.files import FiledLearner
+from gibbstream.labelled import LabelledTopics
 from gibbstream.watch import MinibatchRecord
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ _T = TypeVar("_T")
 _SEED_OF_INFERENCE = 0
 
 
-class TopicEstimator(DocumentViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLearner):
+class TopicEstimator(
+    DocumentViews, LabelledTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLearner
+):
     """The part of an estimator that does not depend on the model."""
 
     _takes_text: ClassVar[bool] = True

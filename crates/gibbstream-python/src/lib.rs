@@ -38,6 +38,8 @@ mod checkpoints;
 
 mod program;
 
+mod labelled;
+
 use pyo3::prelude::pymodule;
 
 #[pymodule(name = "_core", gil_used = false)]
@@ -56,6 +58,8 @@ mod core {
     use super::driver::{Driver, Gathering, Minibatch};
     #[pymodule_export]
     use super::files::{Files, Packs};
+    #[pymodule_export]
+    use super::labelled::{labels, set_labels, shares_by, stability};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -61,7 +61,7 @@ impl Model {
         released(py, || work(&mut self.lock()))
     }
 
-    fn pool(&self, threads: usize) -> gibbstream::Result<Arc<ThreadPool>> {
+    pub fn pool(&self, threads: usize) -> gibbstream::Result<Arc<ThreadPool>> {
         let mut kept = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let process = std::process::id();
         if let Some(kept) = kept.as_ref().filter(|kept| (kept.threads, kept.process) == (threads, process)) {
