@@ -15,6 +15,7 @@ from gibbstream.estimator import NotLearntError
 from gibbstream.evaluation import Comparison, coherence, compare, evaluate, to_pyldavis
 from gibbstream.exploring import Page
 from gibbstream.hdp import HDP
+from gibbstream.labelled import stability
 from gibbstream.lda import LDA
 from gibbstream.loading import load
 from gibbstream.rows import ICA, BernoulliMixture, GaussianMixture, MultinomialMixture, PoissonMixture
@@ -55,5 +56,6 @@ __all__ = [
     "load",
     "plot",
     "single_cell",
+    "stability",
     "to_pyldavis",
 ]

@@ -15,6 +15,7 @@ from gibbstream._core import Model
 from gibbstream.documents import DocumentViews
 from gibbstream.exploring import Explorable
 from gibbstream.files import FiledLearner
+from gibbstream.labelled import LabelledTopics
 from gibbstream.watch import MinibatchRecord
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ _T = TypeVar("_T")
 _SEED_OF_INFERENCE = 0
 
 
-class TopicEstimator(DocumentViews, Explorable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLearner):
+class TopicEstimator(
+    DocumentViews, Explorable, LabelledTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLearner
+):
     """The part of an estimator that does not depend on the model."""
 
     _takes_text: ClassVar[bool] = True

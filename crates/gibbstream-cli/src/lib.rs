@@ -16,6 +16,8 @@ mod measure;
 
 mod output;
 
+pub mod plot;
+
 mod progress;
 
 mod table;
@@ -123,6 +125,10 @@ fn run(cli: &Cli, general: &General, output: &Output, interrupt: &Interrupt) -> 
         Command::Compare(args) => command::compare::run(args, general, output),
         Command::Export(args) => command::export::run(args, general, output, interrupt),
         Command::Report(args) => command::report::run(args, general, output, interrupt),
+        Command::Timeline(args) => command::timeline::run(args, general, output, interrupt),
+        Command::ChooseK(args) => command::choose_k::run(args, general, output, interrupt),
+        Command::Merge(args) => command::merge::run(args, general, output),
+        Command::Label(args) => command::label::run(args, general, output),
         Command::Inspect(args) => command::inspect::run(args, output),
         Command::Synth(args) => command::synth::run(args, general, output),
         Command::Bench(args) => command::bench::run(args, general, output, interrupt),

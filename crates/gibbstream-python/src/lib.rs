@@ -38,6 +38,8 @@ mod checkpoints;
 
 mod program;
 
+mod labelled;
+
 mod report;
 
 use pyo3::prelude::pymodule;
@@ -58,6 +60,8 @@ mod core {
     use super::driver::{Driver, Gathering, Minibatch};
     #[pymodule_export]
     use super::files::{Files, Packs};
+    #[pymodule_export]
+    use super::labelled::{labels, set_labels, shares_by, stability};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -4,7 +4,7 @@ use crate::cells::{Finished, Moment};
 use crate::claims::{Measure, most_careful};
 use crate::experiment::{Experiment, Figure};
 use crate::findings::{Findings, Place, Spread, value_of};
-use crate::plot::{Axis, Panel, Plot, Series};
+use gibbstream_cli::plot::{Axis, Band, PANEL, Panel, Plot, Series};
 
 const SCORE: &str = "nats per held-out document";
 
@@ -27,7 +27,8 @@ pub fn drawings(
         let panel = |corpus: &str| panel(*figure, findings, corpus, reference(corpus));
         let panels: Vec<Panel> = findings.corpora().into_iter().map(panel).collect();
         let panels: Vec<Panel> = panels.into_iter().filter(|panel| !panel.series.is_empty()).collect();
-        let plot = Plot { title, x: Axis { label: x.to_owned(), log }, y: y.to_owned(), panels };
+        let x_axis = Axis { label: x.to_owned(), log, ticks: Vec::new() };
+        let plot = Plot { title, x: x_axis, y: y.to_owned(), panels, size: PANEL, whole: false };
         (!plot.panels.is_empty()).then(|| Drawing {
             name: format!("{}-{name}", experiment.id),
             caption: format!("{y} by {x}: medians, and bands from the third to the seventh decile"),
@@ -97,10 +98,10 @@ impl View<'_> {
             let topics = self.findings.topics(self.corpus, Some(&name));
             let point = |topics: usize| {
                 let value = |finished: &Finished| value_of(measure, finished);
-                Some((topics as f64, self.findings.spread(self.place(&name, topics), value)?))
+                Some((topics as f64, self.findings.spread(self.place(&name, topics), value)?.band()))
             };
             let points = topics.into_iter().filter_map(point).collect();
-            Series { name, points }
+            Series { name, points, joined: true }
         };
         self.findings.series(self.corpus).into_iter().map(series).collect()
     }
@@ -117,10 +118,10 @@ impl View<'_> {
             let at = |step: usize| curves.iter().filter_map(move |curve| curve.get(step));
             let point = |step: usize| {
                 let place = Spread::of(at(step).map(x).collect())?.median;
-                Some((place, Spread::of(at(step).filter_map(value).collect())?))
+                Some((place, Spread::of(at(step).filter_map(value).collect())?.band()))
             };
             let points = (0..steps).filter_map(point).collect();
-            Series { name, points }
+            Series { name, points, joined: true }
         };
         self.findings.series(self.corpus).into_iter().map(series).collect()
     }
@@ -148,8 +149,8 @@ impl View<'_> {
                 continue;
             };
             match lines.iter_mut().find(|line| line.name == rest) {
-                Some(line) => line.points.push((x, spread)),
-                None => lines.push(Series { name: rest, points: vec![(x, spread)] }),
+                Some(line) => line.points.push((x, spread.band())),
+                None => lines.push(Series { name: rest, points: vec![(x, spread.band())], joined: true }),
             }
         }
         for line in &mut lines {
@@ -177,12 +178,12 @@ impl View<'_> {
             };
             let point = |name: &String| {
                 let alpha = without_flag(name, "--alpha").1?.trim_start_matches("fixed=").parse().ok()?;
-                Some((alpha, self.findings.spread(self.place(name, self.reference), gap)?))
+                Some((alpha, self.findings.spread(self.place(name, self.reference), gap)?.band()))
             };
-            let mut points: Vec<(f64, Spread)> =
+            let mut points: Vec<(f64, Band)> =
                 self.findings.series(self.corpus).iter().filter_map(point).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Series { name: format!("{estimator}, {particles}"), points }
+            Series { name: format!("{estimator}, {particles}"), points, joined: true }
         };
         kinds.into_iter().map(line).collect()
     }

@@ -2,6 +2,7 @@
 
 use crate::cells::{Cell, Finished};
 use crate::claims::Measure;
+use gibbstream_cli::plot::Band;
 use std::collections::BTreeMap;
 
 /// Several values of the same thing: the median, and the third and seventh decile, as in the paper.
@@ -30,6 +31,11 @@ impl Spread {
             high: quantile(0.7),
             splits: values.len(),
         })
+    }
+
+    /// As it is drawn.
+    pub fn band(self) -> Band {
+        Band { low: self.low, middle: self.median, high: self.high }
     }
 }
 

@@ -12,7 +12,6 @@ mod figures;
 mod findings;
 mod library;
 mod pages;
-mod plot;
 mod row;
 mod run;
 mod scale;

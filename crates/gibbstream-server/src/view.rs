@@ -5,7 +5,7 @@ use bytes::Bytes;
 use gibbstream::corpus::{Document, StopWords, Tokenizer, Vocabulary, count_words};
 use gibbstream::explore::report::Commands;
 use gibbstream::explore::{self, ExploreOptions};
-use gibbstream::file::Features;
+use gibbstream::file::{Features, LabelSource};
 use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::learn::{Observation, Snapshot, TopicParameters};
 use gibbstream::{Error, Result};
@@ -43,6 +43,14 @@ pub struct Topic {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub created_as: Option<u64>,
+    /// What it is called, where the model says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub label: Option<String>,
+    /// Who said so: `user` or `auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
+    pub label_by: Option<LabelSource>,
     /// Expected share of all tokens.
     pub share: f64,
     /// How much the topic is expected in a document before it is read.
@@ -213,14 +221,20 @@ impl View {
         let summaries = self.parameters()?.summaries(shown, lambda).into_iter().enumerate();
         let sticks = self.snapshot.topic_state().and_then(|state| state.sticks.as_ref());
         let word = |(word, weight)| Word { word: self.vocabulary.word(word).to_owned(), weight };
-        let topics = summaries.map(|(id, topic)| Topic {
-            id,
-            created_as: sticks.map(|sticks| sticks.ids[id]),
-            share: topic.share,
-            alpha: topic.alpha,
-            effective_words: topic.effective_words,
-            exclusivity: topic.exclusivity,
-            words: topic.words.into_iter().map(word).collect(),
+        let names = self.snapshot.topic_names().into_iter().chain(std::iter::repeat(None));
+        let topics = summaries.zip(names).map(|((id, topic), name)| {
+            let (label, label_by) = name.unzip();
+            Topic {
+                id,
+                created_as: sticks.map(|sticks| sticks.ids[id]),
+                label,
+                label_by,
+                share: topic.share,
+                alpha: topic.alpha,
+                effective_words: topic.effective_words,
+                exclusivity: topic.exclusivity,
+                words: topic.words.into_iter().map(word).collect(),
+            }
         });
         let open = self.snapshot.open_topics();
         Ok(TopicsAnswer {

@@ -158,7 +158,14 @@ fn files(trainer: Trainer, documents: &[Document]) -> Outcome<()> {
     let settings = trainer.settings().clone();
     let fitted = trainer.into_fitted().ok_or("nothing learnt")?;
     let features = Features::Words(Vocabulary::new(vocabulary)?);
-    let model = Model { settings, fitted, features, tokenizer: None, history: Vec::new() };
+    let model = Model {
+        settings,
+        fitted,
+        features,
+        tokenizer: None,
+        history: Vec::new(),
+        labels: Default::default(),
+    };
     let (saved, seconds) = timed(|| model.save(&path));
     saved?;
     let megabytes = std::fs::metadata(&path)?.len() as f64 / 1e6;

@@ -19,6 +19,12 @@ impl KnobArgs {
         self.given.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
+    /// The same with another value of a knob.
+    pub fn with(&self, name: &'static str, value: String) -> Self {
+        let others = self.given.iter().filter(|(known, _)| *known != name).cloned();
+        Self { given: others.chain([(name, value)]).collect() }
+    }
+
     /// The settings of a new model, or of one that goes on; a new one has one word until they are counted.
     pub fn settings(&self, before: Option<&Settings>) -> Result<Settings> {
         match before {

@@ -31,6 +31,8 @@ Examples:
   gibbstream topics reviews.gbs                               read what was learnt
   gibbstream evaluate reviews.gbs held_out.jsonl.zst          score it on other documents
   cat new.jsonl | gibbstream infer reviews.gbs - > mixtures.jsonl
+  gibbstream report reviews.gbs reviews.jsonl.zst --out page.html
+  gibbstream timeline reviews.gbs reviews.jsonl.zst --time-field date --by month
 
 Every flag of `train` and every general option can also be set by an environment variable (GIBBSTREAM_TOPICS
 for --topics) or in a TOML file (--config). Flags win over variables, and variables over the file.
@@ -60,6 +62,10 @@ pub enum Command {
     Compare(command::compare::CompareArgs),
     Export(command::export::ExportArgs),
     Report(Box<command::report::ReportArgs>),
+    Timeline(Box<command::timeline::TimelineArgs>),
+    ChooseK(Box<command::choose_k::ChooseKArgs>),
+    Merge(command::merge::MergeArgs),
+    Label(command::label::LabelArgs),
     Inspect(command::inspect::InspectArgs),
     Synth(command::synth::SynthArgs),
     Bench(command::bench::BenchArgs),
@@ -165,6 +171,11 @@ pub fn parse(words: Vec<OsString>) -> Result<Cli, Refusal> {
     if let (Command::Train(train), Some(matches)) = (&mut cli.command, matches.subcommand_matches("train")) {
         train.given = given(matches);
     }
+    if let (Command::ChooseK(choose), Some(matches)) =
+        (&mut cli.command, matches.subcommand_matches("choose-k"))
+    {
+        choose.train.given = given(matches);
+    }
     if let (Command::Serve(serve), Some(matches)) = (&mut cli.command, matches.subcommand_matches("serve")) {
         remember(serve, matches);
     }
@@ -233,6 +244,7 @@ fn given(matches: &clap::ArgMatches) -> Vec<String> {
 pub fn command() -> clap::Command {
     with_general_variables(Cli::command())
         .mut_subcommand("train", |train| train.mut_args(with_variable))
+        .mut_subcommand("choose-k", command::choose_k::adapt)
         .mut_subcommand("serve", |serve| serve::adapt(serve).mut_args(with_variable))
         // What other commands call the format of their input; here --format is that of the page.
         .mut_subcommand("report", |report| report.mut_arg("format", |arg| arg.long("input-format")))

@@ -101,6 +101,7 @@ pub struct TrainArgs {
 }
 
 /// Everything that training needs to know before it reads documents.
+#[derive(Clone)]
 pub struct Plan {
     /// All but the size of the vocabulary, which is 1 until it is known.
     pub settings: Settings,

@@ -1,5 +1,7 @@
 //! `compare`: which topic of one model is which of another, and which model predicts better.
 
+mod stability;
+
 use super::evaluate::tokenizer_of;
 use super::topics::load_topics;
 use crate::Outcome;
@@ -11,6 +13,7 @@ use gibbstream::Error;
 use gibbstream::corpus::{Inputs, ResolvedInputs, Vocabulary};
 use gibbstream::evaluation::alignment::{Distance, Pair, ScoreDifference, align_models};
 use gibbstream::evaluation::{Estimator, Evaluation};
+use gibbstream::file::{Kind, is_of_kind};
 use gibbstream::learn::Snapshot;
 use gibbstream::summary::TopicSummary;
 use serde::Serialize;
@@ -23,16 +26,22 @@ Examples:
   gibbstream compare before.gbs after.gbs
   gibbstream compare before.gbs after.gbs held_out.jsonl.zst
   gibbstream compare before.gbs after.gbs corpus/ --skip-docs 90000 --fail-below -1 --json
+  gibbstream compare seed0.gbs seed1.gbs seed2.gbs seed3.gbs     which topics come again?
 
 Topics are paired so that the sum of their distances is least; words are matched by spelling. Where one model has more
 topics, some of them stay alone. With INPUT, both models score the same documents with the same estimator, and the
 difference is taken document by document: positive means that B predicts better, in nats per document. Its interval holds
 the true mean over such documents with 95 % confidence.
 
+With three models or more, the topics of the first are looked for in all others, such as models of other seeds or earlier
+checkpoints. A topic is found again where its partner is at most --same nats away. Its stability is the mean of 1 - divergence / log 2 over
+the other models: 1 for the same words, 0 for none in common. Words that all models have among the best of the topic are marked
+with *. Topics that do not come again say more of chance than of documents.
+
 --fail-below X ends with exit code 1 if the mean difference is below X: with 0 B must not be worse at all, with -1 it may be
 worse by one nat per document.";
 
-/// Hold the topics of two models against each other, and their scores
+/// Hold the topics of models against each other, and their scores
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct CompareArgs {
@@ -42,7 +51,7 @@ pub struct CompareArgs {
     /// Second model, such as the new one
     #[arg(value_name = "B")]
     b: PathBuf,
-    /// Documents to score both models on
+    /// Documents to score both models on; or more models, to see which topics come again in all of them
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
@@ -53,6 +62,9 @@ pub struct CompareArgs {
     /// Words per topic
     #[arg(long, value_name = "N", default_value_t = 10)]
     words: usize,
+    /// With three models or more: a topic is found again if its partner is at most X nats away (Jensen-Shannon)
+    #[arg(long, value_name = "X", default_value_t = 0.2)]
+    same: f64,
     /// How the likelihood is estimated: smc, left-to-right (as in the paper), or ais
     #[arg(long, value_name = "NAME", default_value = "smc", value_parser = ["smc", "left-to-right", "ais"], hide_possible_values = true)]
     estimator: String,
@@ -121,6 +133,9 @@ struct Scores {
 /// Runs the command.
 pub fn run(args: &CompareArgs, general: &General, output: &Output) -> anyhow::Result<Outcome> {
     args.check()?;
+    if let Some(models) = args.models()? {
+        return stability::run(&models, args.words, args.same, output);
+    }
     let (a, b) = (Side::load(&args.a, args.words)?, Side::load(&args.b, args.words)?);
     let (distance, name) = match args.distance.as_str() {
         "kl" => (Distance::KullbackLeibler, "kl"),
@@ -161,6 +176,10 @@ impl CompareArgs {
         if self.words == 0 {
             return Err(Error::setting("--words", "0 words say nothing of a topic", "use 1 or more"));
         }
+        if !(0.0..=1.0).contains(&self.same) {
+            let problem = format!("{} is not a divergence from 0 to 0.7", self.same);
+            return Err(Error::setting("--same", problem, "use for example 0.2"));
+        }
         if self.fail_below.is_some() && self.inputs.is_empty() {
             let advice = "name documents to score both models on";
             return Err(Error::setting("--fail-below", "there are no scores without INPUT", advice));
@@ -169,6 +188,25 @@ impl CompareArgs {
             return Err(Error::setting("--fail-below", "NaN is below nothing", "use a number of nats"));
         }
         Ok(())
+    }
+
+    /// All models, if there are more than two.
+    fn models(&self) -> gibbstream::Result<Option<Vec<PathBuf>>> {
+        let is_model = |path: &&PathBuf| is_of_kind(path, Kind::MODEL);
+        let more = self.inputs.iter().filter(is_model).count();
+        if more == 0 {
+            return Ok(None);
+        }
+        if let Some(documents) = self.inputs.iter().find(|path| !is_model(path)) {
+            let problem = "documents score two models, and there are more";
+            let advice = "leave it out, or compare two models";
+            return Err(Error::setting(documents.display().to_string(), problem, advice));
+        }
+        if self.distance != "js" {
+            let problem = "the stability of topics is measured by the Jensen-Shannon divergence";
+            return Err(Error::setting("--distance", problem, "leave it out, or compare two models"));
+        }
+        Ok(Some([&self.a, &self.b].into_iter().chain(&self.inputs).cloned().collect()))
     }
 
     /// Both scores of every document, and what they differ by.

@@ -1,6 +1,7 @@
 //! `report`: one offline page to explore a model and its documents.
 
 use super::evaluate::tokenizer_of;
+use super::label::read_labels;
 use super::topics::load_topics;
 use crate::Outcome;
 use crate::args::General;
@@ -9,12 +10,11 @@ use crate::interrupt::Interrupt;
 use crate::output::{Output, STRONG, bytes, count};
 use crate::source::{Source, each_batch, thread_pool};
 use gibbstream::explore::page::{PageFile, PageFormat};
-use gibbstream::explore::report::{Commands, Label, Labels, Report};
+use gibbstream::explore::report::{Commands, Report};
 use gibbstream::explore::{self, ExploreOptions, Explorer, Other, Record, RecordFields};
 use gibbstream::learn::{Observation, Snapshot};
 use gibbstream::{Error, Result};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -30,7 +30,7 @@ The page is one file that opens from disk. It holds its data, and fetches nothin
 docs/page.md. Each document is read once: memory does not depend on how many there are.
 
 Times are RFC 3339 (2024-05-17T10:30:00Z), dates (2024-05-17, 2024-05, 2024) or seconds since 1970. Labels, notes, hidden and
-merged topics are kept by the page, which exports them as a file for --labels.";
+merged topics are kept by the page, which exports them as a file for --labels, or for the model itself (gibbstream label).";
 
 /// Write one offline page to explore a model and its documents
 #[derive(Clone, Debug, clap::Args)]
@@ -167,7 +167,8 @@ impl ReportArgs {
 
     fn options(&self, snapshot: &Snapshot) -> Result<ExploreOptions> {
         let title = self.title.clone().unwrap_or_else(|| file_name(&self.model));
-        let labels = self.labels.as_deref().map(|path| self.read_labels(path, snapshot)).transpose()?;
+        let labels =
+            self.labels.as_deref().map(|path| read_labels(path, snapshot, self.force_labels)).transpose()?;
         Ok(ExploreOptions {
             title,
             max_documents: self.max_documents,
@@ -177,23 +178,6 @@ impl ReportArgs {
             labels: labels.unwrap_or_default(),
             commands: self.commands(),
             ..ExploreOptions::default()
-        })
-    }
-
-    /// The labels in a file, which must be those of the model.
-    fn read_labels(&self, path: &Path, snapshot: &Snapshot) -> Result<BTreeMap<u32, Label>> {
-        let setting = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, "read", error))?;
-        let labels = Labels::parse(&text).map_err(|problem| {
-            Error::setting(
-                &setting,
-                format!("is not a file of labels: {problem}"),
-                "export labels from the page",
-            )
-        })?;
-        labels.of_model(&snapshot.hash(), self.force_labels).map_err(|problem| {
-            let advice = "use the model they were made for, or --force-labels to take them by topic id";
-            Error::setting(&setting, problem, advice)
         })
     }
 
@@ -261,7 +245,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy()).into_owned()
 }
 
-fn records(some: Vec<Observation>, fields: &RecordFields) -> Result<Vec<Record>> {
+pub fn records(some: Vec<Observation>, fields: &RecordFields) -> Result<Vec<Record>> {
     let record = |observation: Observation| match observation {
         Observation::Document(document) => Record::read(document, fields),
         Observation::Row(_) => Err(Error::setting("INPUT", "a topic model reads documents", "give some")),

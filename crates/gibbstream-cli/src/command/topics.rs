@@ -10,6 +10,7 @@ use crate::output::{FAINT, Output, STRONG, WORDS, fit, shown};
 use crate::source::Source;
 use gibbstream::Error;
 use gibbstream::explore::RecordFields;
+use gibbstream::file::LabelSource;
 use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::learn::{Observation, Snapshot};
 use serde::Serialize;
@@ -22,6 +23,8 @@ Examples:
   gibbstream topics model.gbs
   gibbstream topics model.gbs --words 20 --lambda 0.6        words that are typical, not just frequent
   gibbstream topics model.gbs --documents corpus.jsonl       with the documents that are most about each topic
+
+Topics that have a label (gibbstream label) show it before their words.
 
 share      expected share of all tokens
 alpha      how much the topic is expected in a document before it is read
@@ -60,6 +63,11 @@ struct Topic {
     /// Its number in the order of creation, where the number of topics is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     created_as: Option<u64>,
+    /// What it is called, where the model says so, and who said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_by: Option<LabelSource>,
     share: f64,
     alpha: f64,
     effective_words: f64,
@@ -145,16 +153,22 @@ fn describe(model: &Snapshot, shown: usize, lambda: f64) -> gibbstream::Result<V
     let sticks = model.topic_state().and_then(|state| state.sticks.as_ref());
     let vocabulary = model.features.vocabulary();
     let word = |(word, weight)| Word { word: vocabulary.word(word).to_owned(), weight };
+    let mut names = model.topic_names();
     let topics = summaries
-        .map(|(id, topic)| Topic {
-            id,
-            created_as: sticks.map(|sticks| sticks.ids[id]),
-            share: topic.share,
-            alpha: topic.alpha,
-            effective_words: topic.effective_words,
-            exclusivity: topic.exclusivity,
-            words: topic.words.into_iter().map(word).collect(),
-            documents: None,
+        .map(|(id, topic)| {
+            let (label, label_by) = names.get_mut(id).and_then(Option::take).unzip();
+            Topic {
+                id,
+                created_as: sticks.map(|sticks| sticks.ids[id]),
+                label,
+                label_by,
+                share: topic.share,
+                alpha: topic.alpha,
+                effective_words: topic.effective_words,
+                exclusivity: topic.exclusivity,
+                words: topic.words.into_iter().map(word).collect(),
+                documents: None,
+            }
         })
         .collect();
     Ok(topics)
@@ -225,13 +239,16 @@ fn table(topics: &[Topic]) -> Result<String, std::fmt::Error> {
         );
         let (id, rest) = head.split_at(5);
         let indent = head.chars().count();
-        let lines = wrapped(topic.words.iter().map(|word| shown(&word.word)), WIDTH - indent);
-        for (at, line) in lines.iter().enumerate() {
+        let label =
+            topic.label.as_ref().map(|label| (STRONG, fit(label, WIDTH - indent).trim_end().to_owned()));
+        let words = wrapped(topic.words.iter().map(|word| shown(&word.word)), WIDTH - indent);
+        let lines = label.into_iter().chain(words.into_iter().map(|line| (WORDS, line)));
+        for (at, (style, line)) in lines.enumerate() {
             match at {
                 0 => write!(text, "{STRONG}{id}{STRONG:#}{rest}")?,
                 _ => write!(text, "{:indent$}", "")?,
             }
-            writeln!(text, "{WORDS}{line}{WORDS:#}")?;
+            writeln!(text, "{style}{line}{style:#}")?;
         }
         for example in topic.documents.iter().flatten() {
             let name = example.id.clone().unwrap_or_else(|| format!("document {}", example.index));

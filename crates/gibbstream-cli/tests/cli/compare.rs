@@ -158,3 +158,37 @@ fn coherence_of_topics() {
     let other = run(&folder, "evaluate text.gbs uci --coherence --json").ok().json();
     assert_eq!(other["coherence"]["mean"]["npmi"], -1.0);
 }
+
+#[test]
+fn topics_that_come_again_in_several_models() {
+    let folder = Folder::with_corpora();
+    for seed in 0..3 {
+        run(
+            &folder,
+            &format!("train reviews.jsonl --topics 3 --batch 10 --sweeps 5 --seed {seed} --out {seed}.gbs"),
+        )
+        .ok();
+    }
+    let report = run(&folder, "compare 0.gbs 1.gbs 2.gbs --words 5 --json").ok().json();
+    assert_eq!(
+        fields(&report),
+        ["models", "same", "schema", "stability", "stable_topics", "topics", "warnings"]
+    );
+    assert_eq!(report["schema"], "gibbstream/stability/1");
+    assert_eq!((&report["models"][2]["seed"], report["topics"].as_array().unwrap().len()), (&2.into(), 3));
+    let topic = &report["topics"][0];
+    assert_eq!(fields(topic), ["found_in", "id", "partners", "share", "stability", "words"]);
+    assert_eq!(
+        (topic["partners"].as_array().unwrap().len(), topic["words"].as_array().unwrap().len()),
+        (2, 5)
+    );
+    let stability = topic["stability"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&stability));
+    // Distances are those of pairs.
+    let pair = run(&folder, "compare 0.gbs 1.gbs --json").ok().json();
+    assert_eq!(pair["pairs"][0]["distance"], topic["partners"][0]["distance"]);
+    let table = run(&folder, "compare 0.gbs 1.gbs 2.gbs").ok().stdout;
+    assert!(table.contains("of 3 topics are found in all 3 models"), "{table}");
+    let ran = run(&folder, "compare 0.gbs 1.gbs 2.gbs reviews.jsonl");
+    assert!(ran.code == Some(2) && ran.stderr.contains("documents score two models, and there are more"));
+}

@@ -53,6 +53,12 @@ mod compare;
 
 mod report;
 
+mod labels;
+
+mod timeline;
+
+mod merge;
+
 mod rows;
 
 mod demo;

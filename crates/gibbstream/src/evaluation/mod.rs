@@ -15,6 +15,7 @@ pub mod completion;
 pub mod elbo;
 pub mod rows;
 pub mod sequential;
+pub mod stability;
 mod stream;
 mod unigram;
 

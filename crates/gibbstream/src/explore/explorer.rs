@@ -15,6 +15,7 @@ use crate::corpus::{Document, Minibatch, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
 use crate::evaluation::Evaluation;
 use crate::evaluation::coherence::{CoherenceCounter, UmassSmoothing};
+use crate::file::LabelSource;
 use crate::inference::mixtures::{Mixture, MixtureInference};
 use crate::learn::{Snapshot, TopicParameters};
 use crate::numerics::random::Seed;
@@ -171,10 +172,10 @@ impl<'a> Explorer<'a> {
             coherence.add_bag(document);
         }
         if let Some(time) = record.time {
-            self.timeline.add(time, tokens, theta, &drawn, &self.followed);
+            self.timeline.add(time, tokens, theta, &drawn, &self.followed)?;
         }
         if let (Some(field), Some(group)) = (&options.fields.group, &record.group) {
-            self.groups.add(field, group, tokens, theta)?;
+            self.groups.add((field, group), tokens, theta, &[], &self.followed)?;
         }
         let (tokenizer, vocabulary, compares) = (&self.tokenizer, &self.vocabulary, self.other.is_some());
         self.showcase.look(place, theta, || Shown {
@@ -202,6 +203,11 @@ impl<'a> Explorer<'a> {
         report.words = table.words(&ids, parameters, &vocabulary, snapshot.word_counts());
         let created_as = snapshot.topic_state().and_then(|state| state.sticks.as_ref()).map(|sticks| &*sticks.ids);
         report.topics = table.report(parameters, &vocabulary, created_as, place);
+        for (topic, name) in report.topics.iter_mut().zip(snapshot.topic_names()) {
+            if let Some((name, LabelSource::Auto)) = name {
+                topic.label = name;
+            }
+        }
         by_place(&mut tried, place);
         report.try_table = Some(tried);
         relate(&mut report, parameters);
@@ -283,10 +289,17 @@ fn empty(snapshot: &Snapshot, options: &ExploreOptions) -> Report {
         comparison: None,
         try_table: None,
         components: None,
-        labels: options.labels.clone(),
+        labels: labels(snapshot, options),
         commands: options.commands.clone(),
         missing: BTreeMap::new(),
     }
+}
+
+/// What people have written about topics: what is kept in the model, unless the options say something else.
+fn labels(snapshot: &Snapshot, options: &ExploreOptions) -> BTreeMap<u32, Label> {
+    let mut labels = snapshot.labels();
+    labels.extend(options.labels.clone());
+    labels
 }
 
 /// Says what is not known of the run.

@@ -8,6 +8,8 @@ pub mod report;
 
 mod classes;
 
+mod class_shares;
+
 mod comparison;
 
 mod explorer;
@@ -20,6 +22,8 @@ pub mod page;
 
 mod records;
 
+mod reduction;
+
 mod relevance;
 
 mod showcase;
@@ -28,11 +32,15 @@ mod topics;
 
 mod try_table;
 
-pub use classes::calendar::written as rfc3339;
-pub use classes::timeline::drift;
+pub use class_shares::{
+    Class, SHARES_SCHEMA, ShareExplorer, ShareOptions, TopicByClass, TopicShares, automatic_labels, names_of, topic_names,
+};
+pub use classes::calendar::{Period, written as rfc3339};
+pub use classes::timeline::{By, drift};
 pub use comparison::Other;
 pub use explorer::{ExploreOptions, Explorer, report};
 pub use records::{Record, RecordFields};
+pub use reduction::{Join, Reduction};
 pub use showcase::SourceText;
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::relevance::{LABEL_LAMBDA, RelevantWords, SHOWN, labels, word_shares};
 use super::report::{Topic, Words};
 use crate::corpus::Vocabulary;
+use crate::file::{LabelSource, Model};
 use crate::learn::TopicParameters;
 use crate::model::topics::lda::Topics;
 use rayon::prelude::*;
@@ -61,6 +62,19 @@ impl TopicTable {
         Self { facts, anywhere }
     }
 
+    /// A name for every topic, made of its most distinguishing words.
+    pub fn labels(&self, vocabulary: &Vocabulary) -> Vec<String> {
+        let best: Vec<Vec<u32>> = self.facts.iter().map(|facts| facts.label.clone()).collect();
+        labels(&best, |word| vocabulary.word(word))
+    }
+
+    /// The name of every topic and who gave it: the one that is kept in the model, or else one that is made.
+    pub fn names(&self, model: &Model, vocabulary: &Vocabulary) -> Vec<(String, LabelSource)> {
+        let made = self.labels(vocabulary).into_iter().map(|name| (name, LabelSource::Auto));
+        let kept = model.topic_names().into_iter().chain(std::iter::repeat(None));
+        kept.zip(made).map(|(kept, made)| kept.unwrap_or(made)).collect()
+    }
+
     /// The topics of the report; `place` gives the place of a word in its list of words.
     pub fn report(
         &self,
@@ -70,8 +84,7 @@ impl TopicTable {
         place: impl Fn(u32) -> u32,
     ) -> Vec<Topic> {
         let TopicParameters { topics, shares, .. } = parameters;
-        let best: Vec<Vec<u32>> = self.facts.iter().map(|facts| facts.label.clone()).collect();
-        let labels = labels(&best, |word| vocabulary.word(word));
+        let labels = self.labels(vocabulary);
         let topic = |(id, (facts, label)): (usize, (&TopicFacts, String))| {
             let weight = |word: u32| topics.row(word)[id];
             let mut words: Vec<(f64, u32)> = facts.shown.iter().map(|&word| (weight(word), word)).collect();

@@ -159,7 +159,7 @@ mod tests {
         }
         let features = Features::Words(Vocabulary::new(["a", "b", "c"]).unwrap());
         let fitted = trainer.into_fitted().unwrap();
-        let model = Model { settings, fitted, features, tokenizer: None, history: Vec::new() };
+        let model = Model { settings, fitted, features, tokenizer: None, history: Vec::new(), labels: Default::default() };
         let run = RunState {
             request: json!({ "passes": 1 }),
             pass: 0,

@@ -2,6 +2,7 @@
 //! and what has been done to it.
 
 use super::features::{Features, lines, read_words};
+use super::labels::TopicLabels;
 use super::layout::{StoredState, Tensor, bytes_of, seal, unseal};
 use super::destination::{Destination, Kind};
 use super::new_file::NewFile;
@@ -30,6 +31,8 @@ pub struct Model {
     pub tokenizer: Option<Tokenizer>,
     /// What has been done to it, oldest first.
     pub history: Vec<HistoryEntry>,
+    /// What its topics are called.
+    pub labels: TopicLabels,
 }
 
 /// Something that was done to a model.
@@ -98,6 +101,9 @@ struct Header {
     columns: Option<Vec<String>>,
     tokenizer: Option<Tokenizer>,
     history: Vec<HistoryEntry>,
+    /// Only where topics have names.
+    #[serde(default, skip_serializing_if = "TopicLabels::is_empty")]
+    labels: TopicLabels,
     /// Only for vocabularies that are not fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     open: Option<OpenState>,
@@ -200,6 +206,7 @@ impl Model {
             columns,
             tokenizer: self.tokenizer.clone(),
             history: self.history.clone(),
+            labels: self.labels.clone(),
             open: self.features.open_state().cloned(),
             run: run.cloned(),
         }
@@ -229,6 +236,7 @@ impl Clone for Model {
             features: self.features.clone(),
             tokenizer: self.tokenizer.clone(),
             history: self.history.clone(),
+            labels: self.labels.clone(),
         }
     }
 }
@@ -237,7 +245,7 @@ impl Clone for Model {
 fn read(file: &SafeTensors<'_>, header: Value) -> Result<(Model, Option<RunState>), String> {
     let header: Header =
         serde_json::from_value(header).map_err(|error| format!("its settings are not readable: {error}"))?;
-    let Header { settings, clock, scalars, columns, tokenizer, history, open, run, .. } = header;
+    let Header { settings, clock, scalars, columns, tokenizer, history, labels, open, run, .. } = header;
     let stored = StoredState { file, scalars: &scalars };
     let fitted = settings.restore(&stored, clock)?;
     let features = match columns {
@@ -251,5 +259,5 @@ fn read(file: &SafeTensors<'_>, header: Value) -> Result<(Model, Option<RunState
             _ => format!("it has {found} words for a vocabulary of {expected}"),
         });
     }
-    Ok((Model { settings, fitted, features, tokenizer, history }, run))
+    Ok((Model { settings, fitted, features, tokenizer, history, labels }, run))
 }

@@ -63,6 +63,9 @@ mod snapshot;
 
 mod training_run;
 
+// Models of models.
+pub mod merging;
+
 pub use arrays::{Array, Scalar, Stored, Values};
 pub use batch::{AnyBatch, Observation};
 pub use blocks::{BlockWorker, block, pack, unpack};

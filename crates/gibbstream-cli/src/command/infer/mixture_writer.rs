@@ -68,6 +68,13 @@ impl Write for Place {
     }
 }
 
+/// What topics are called; nothing if none has a name.
+fn names(model: &Snapshot) -> Vec<Option<String>> {
+    let names: Vec<Option<String>> =
+        model.topic_names().into_iter().map(|name| name.map(|(name, _)| name)).collect();
+    if names.iter().any(Option::is_some) { names } else { Vec::new() }
+}
+
 /// What is written of a mixture.
 struct Shown<'a> {
     args: &'a InferArgs,
@@ -78,6 +85,8 @@ struct Shown<'a> {
     vocabulary: Vocabulary,
     /// Share of each topic of all tokens; nothing for models of numbers.
     shares: Vec<f64>,
+    /// What topics are called; nothing if none has a name.
+    names: Vec<Option<String>>,
     /// Number of parts that are written.
     parts: usize,
     has_spread: bool,
@@ -105,6 +114,7 @@ impl<'a> MixtureWriter<'a> {
             },
             vocabulary: snapshot.features.vocabulary(),
             shares,
+            names: names(snapshot),
             parts: args.top.unwrap_or(usize::MAX).min(columns(snapshot)),
             // A mixture of rows of numbers has none.
             has_spread: args.uncertainty && (kind.has_topics() || matches!(kind, ModelKind::Ica { .. })),
@@ -184,6 +194,9 @@ impl Shown<'_> {
             let (topic, confidence) = assigned(&mixture.theta, &self.shares);
             put("topic", json!(topic));
             put("confidence", self.number(confidence));
+            if !self.names.is_empty() {
+                put("label", json!(self.names.get(topic)));
+            }
         }
         if self.args.top.is_some_and(|top| top > 0) {
             let entry = |k: usize| {
@@ -229,6 +242,9 @@ impl Shown<'_> {
         if self.args.assign {
             add("topic".into(), Kind::Whole);
             add("confidence".into(), Kind::Number);
+            if !self.names.is_empty() {
+                add("label".into(), Kind::Text);
+            }
         }
         for k in 0..self.parts {
             let spread = if self.args.top.is_some() {
@@ -264,6 +280,9 @@ impl Shown<'_> {
         if self.args.assign {
             let (topic, confidence) = assigned(&mixture.theta, &self.shares);
             row.extend([Cell::Whole(topic as i64), Cell::Number(confidence)]);
+            if !self.names.is_empty() {
+                row.push(self.names.get(topic).cloned().flatten().map_or(Cell::Missing, Cell::Text));
+            }
         }
         for k in self.parts(mixture) {
             if self.args.top.is_some() {

@@ -103,6 +103,16 @@ pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output)
     Ok(Outcome::Done)
 }
 
+/// Documents per second at first, found out by learning for a moment; nothing if the input can be read only once.
+pub fn expected_speed(
+    plan: &Plan,
+    prepared: &Prepared,
+    general: &General,
+) -> gibbstream::Result<Option<f64>> {
+    let trial = Sample::read(plan, prepared)?.learn(plan, general)?;
+    Ok(trial.map(|trial| trial.documents_per_second))
+}
+
 fn show_speed(speed: Option<f64>, seconds: Option<f64>) -> String {
     let Some(speed) = speed else { return "unknown, because the input can be read only once".into() };
     let time = seconds.map_or(String::new(), |seconds| format!(", so about {seconds:.0} seconds in all"));

@@ -11,13 +11,18 @@ const BEGIN: i64 = -62_135_596_800;
 
 /// How long a period is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Period {
+pub enum Period {
+    /// An hour.
     Hour,
+    /// A day.
     Day,
     /// From Monday on.
     Week,
+    /// A month.
     Month,
+    /// Three months.
     Quarter,
+    /// A year.
     Year,
 }
 

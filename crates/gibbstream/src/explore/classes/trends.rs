@@ -1,5 +1,6 @@
 //! How words of topics come and go: counts of some words of every topic in every period.
 
+use super::moments::ClassMoments;
 use crate::explore::report::WordTrends;
 use rustc_hash::FxHashMap;
 
@@ -38,7 +39,19 @@ pub(crate) struct PeriodCounts {
     topics: Vec<u64>,
 }
 
+/// What is known of a class of documents: a period, or a group.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClassSums {
+    pub class: ClassMoments,
+    pub words: PeriodCounts,
+}
+
 impl FollowedWords {
+    /// Numbers that are kept of a class: shares, and counts of words.
+    pub fn numbers_of_class(&self) -> usize {
+        3 * self.words.len() + self.places.len()
+    }
+
     /// How many words of each of so many topics are followed.
     pub fn most(topics: usize) -> usize {
         (MOST_PAIRS / topics.max(1)).clamp(5, MOST_WORDS)
@@ -57,8 +70,15 @@ impl FollowedWords {
         Self { words, places, starts }
     }
 
-    /// Counts of a topic's words by period, and what changed; words by their ids in the vocabulary.
-    pub fn trends(&self, topic: usize, periods: &[Option<&PeriodCounts>]) -> WordTrends {
+    /// Counts of a topic's words by class, and what is particular to a class: `change(counts of a word, tokens of the topic,
+    /// class)` tells how certain it is that the word is used more there, in standard errors. Words by their ids in the
+    /// vocabulary.
+    pub fn trends(
+        &self,
+        topic: usize,
+        periods: &[Option<&PeriodCounts>],
+        change: impl Fn(&[u32], &[u64], usize) -> Option<f64>,
+    ) -> WordTrends {
         let Some(words) = self.words.get(topic) else { return WordTrends::default() };
         let start = self.starts[topic];
         let count = |place: usize, period: Option<&PeriodCounts>| {
@@ -72,7 +92,7 @@ impl FollowedWords {
             .collect();
         let (mut rising, mut falling) = (Vec::new(), Vec::new());
         for period in 0..periods.len() {
-            let (up, down) = moved(&counts, &tokens, period);
+            let (up, down) = moved(&counts, |counts| change(counts, &tokens, period));
             rising.push(up);
             falling.push(down);
         }
@@ -80,20 +100,18 @@ impl FollowedWords {
     }
 }
 
-/// Places of the words that a topic uses more, and less, than in the period before, most certain first.
-fn moved(counts: &[Vec<u32>], tokens: &[u64], period: usize) -> (Vec<u32>, Vec<u32>) {
-    let Some(before) = period.checked_sub(1).filter(|&before| tokens[before] > 0 && tokens[period] > 0) else {
-        return Default::default();
-    };
-    let mut moved: Vec<(f64, u32)> = counts
-        .iter()
-        .enumerate()
-        .map(|(place, counts)| {
-            let then = (u64::from(counts[before]), tokens[before]);
-            let now = (u64::from(counts[period]), tokens[period]);
-            (certainty(then, now), place as u32)
-        })
-        .collect();
+/// How much more a topic uses a word in a period than in the period before; nothing where it has no tokens in one of them.
+pub(crate) fn since_the_period_before(counts: &[u32], tokens: &[u64], period: usize) -> Option<f64> {
+    let before = period.checked_sub(1).filter(|&before| tokens[before] > 0 && tokens[period] > 0)?;
+    let at = |period: usize| (u64::from(counts[period]), tokens[period]);
+    Some(certainty(at(before), at(period)))
+}
+
+/// Places of the words that a topic uses more, and less, by what `change` says of their counts, most certain first.
+fn moved(counts: &[Vec<u32>], change: impl Fn(&[u32]) -> Option<f64>) -> (Vec<u32>, Vec<u32>) {
+    let words = counts.iter().enumerate();
+    let mut moved: Vec<(f64, u32)> =
+        words.filter_map(|(place, counts)| Some((change(counts)?, place as u32))).collect();
     moved.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then(a.1.cmp(&b.1)));
     let some = |sign: f64| {
         let sure = moved.iter().filter(|(certainty, _)| sign * certainty >= SURE);
@@ -140,10 +158,10 @@ mod tests {
         first.add(&[(2, 0), (2, 1), (2, 1), (9, 1), (4, 0), (4, 1), (7, 2)], &followed);
         second.add(&[(4, 0)], &followed);
         let periods = [Some(&first), None, Some(&second)];
-        let topic = followed.trends(0, &periods);
+        let topic = followed.trends(0, &periods, since_the_period_before);
         assert_eq!((topic.words, topic.counts), (vec![4, 2], vec![vec![1, 0, 1], vec![1, 0, 0]]));
         assert_eq!(topic.tokens, [2, 0, 1]);
-        let other = followed.trends(1, &periods);
+        let other = followed.trends(1, &periods, since_the_period_before);
         assert_eq!((other.counts, other.tokens), (vec![vec![2, 0, 0]], vec![4, 0, 0]));
     }
 
@@ -158,7 +176,7 @@ mod tests {
             counts
         };
         let (first, second) = (draw(100, 10, 50), draw(50, 60, 51));
-        let trends = followed.trends(0, &[Some(&first), Some(&second), None]);
+        let trends = followed.trends(0, &[Some(&first), Some(&second), None], since_the_period_before);
         assert_eq!((&trends.rising, &trends.falling), (&vec![vec![], vec![1], vec![]], &vec![vec![], vec![0], vec![]]));
     }
 

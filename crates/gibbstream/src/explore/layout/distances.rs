@@ -106,7 +106,7 @@ fn grouped(topics: &Topics, shares: &[f64], most: usize) -> Vec<usize> {
 }
 
 /// `sum_w g(p_w + q_w)`, in lanes of eight, so that its bits are the same everywhere.
-fn sum_of_x_log_x(p: &[f64], q: Option<&[f64]>) -> f64 {
+pub(crate) fn sum_of_x_log_x(p: &[f64], q: Option<&[f64]>) -> f64 {
     const LANES: usize = 8;
     vectorised!((p: &[f64] = p, q: Option<&[f64]> = q) -> f64 {
         let mut sums = [0.0; LANES];

@@ -4,6 +4,6 @@ mod distances;
 mod linkage;
 mod scaling;
 
-pub(crate) use distances::{MOST_TOPICS, TopicDistances};
+pub(crate) use distances::{sum_of_x_log_x, MOST_TOPICS, TopicDistances};
 pub(crate) use linkage::linkage;
 pub(crate) use scaling::scale;

@@ -25,9 +25,11 @@ use super::snapshot::{Snapshot, SnapshotReader};
 use super::stop::Stop;
 use crate::corpus::{InputPlace, ResolvedInputs, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
-use crate::file::{Features, HistoryEntry, Model, RunState};
+use crate::explore::report::Label;
+use crate::file::{Features, HistoryEntry, Model, RunState, TopicLabels, TopicNumbers};
 use crate::learn::trainer::{Trainer, nothing_learnt};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A run in progress.
@@ -37,6 +39,7 @@ pub struct TrainingRun {
     features: Features,
     tokenizer: Option<Tokenizer>,
     history: Vec<HistoryEntry>,
+    labels: TopicLabels,
     position: StreamPosition,
     /// What is read, if checkpoints are to know whether it is still the same.
     inputs: Option<ResolvedInputs>,
@@ -70,9 +73,9 @@ impl TrainingRun {
 
     /// A run that goes on from a model, with settings that may differ in how it learns.
     pub fn resume(model: Model, settings: Settings, threads: usize) -> Result<Self> {
-        let Model { fitted, features, tokenizer, history, .. } = model;
+        let Model { fitted, features, tokenizer, history, labels, .. } = model;
         let trainer = Trainer::resume(settings, fitted, threads)?;
-        Ok(Self::with(trainer, threads, features, tokenizer, history))
+        Ok(Self { labels, ..Self::with(trainer, threads, features, tokenizer, history) })
     }
 
     fn with(
@@ -89,6 +92,7 @@ impl TrainingRun {
             features,
             tokenizer,
             history,
+            labels: TopicLabels::default(),
             position,
             inputs: None,
             places: Vec::new(),
@@ -185,6 +189,14 @@ impl TrainingRun {
         self.trainer.configure(settings, threads)
     }
 
+    /// Adds what people have written about topics; see [`Model::set_labels`]. Refuses before the first update.
+    pub fn set_labels(&mut self, labels: &BTreeMap<u32, Label>) -> Result<()> {
+        let mut kept = std::mem::take(&mut self.labels);
+        let set = self.lend(|model| kept.set(&TopicNumbers::of(model), labels));
+        self.labels = kept;
+        set
+    }
+
     /// Gives the words or columns other names.
     pub fn rename(&mut self, names: Vec<String>) -> Result<()> {
         if names.len() != self.features.len() || self.features.open().is_some() {
@@ -209,6 +221,7 @@ impl TrainingRun {
             features: self.features.clone(),
             tokenizer: self.tokenizer.clone(),
             history: self.history.clone(),
+            labels: self.labels.clone(),
         }))
     }
 

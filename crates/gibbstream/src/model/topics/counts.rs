@@ -378,6 +378,12 @@ impl TopicStats {
         self.recompute_totals();
     }
 
+    /// The same numbers without a scale, and with what is known of the running mean in `settled` and `offsets`.
+    pub(crate) fn written_out(mut self) -> Self {
+        self.rebase();
+        self
+    }
+
     /// Moves what a word has contributed to the running mean from the lazy form into `settled`.
     fn settle(&mut self, word: u32) {
         if let Some(average) = &mut self.average {

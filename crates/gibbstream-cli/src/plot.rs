@@ -2,40 +2,68 @@
 //!
 //! Lines differ in colour, dashes and markers, so that they can be told apart without colours.
 
-use crate::findings::Spread;
 use std::fmt::Write;
 
 /// A whole picture.
 pub struct Plot {
+    /// What it is about.
     pub title: String,
+    /// The horizontal axis of all panels.
     pub x: Axis,
+    /// What is on the vertical axis.
     pub y: String,
+    /// Panels, three in a row.
     pub panels: Vec<Panel>,
+    /// Width and height of a panel.
+    pub size: (f64, f64),
+    /// Whether all values and ranges are shown, even if a few of them flatten all others.
+    pub whole: bool,
 }
 
 /// The horizontal axis.
 pub struct Axis {
+    /// What is on it.
     pub label: String,
+    /// Whether it is logarithmic.
     pub log: bool,
+    /// Where its marks are, and what they say; if there are none, at round numbers.
+    pub ticks: Vec<(f64, String)>,
 }
 
-/// One corpus.
+/// One picture of several.
 pub struct Panel {
+    /// What it is about.
     pub title: String,
+    /// Its lines.
     pub series: Vec<Series>,
     /// Horizontal lines for comparison.
     pub levels: Vec<(String, f64)>,
 }
 
-/// One method.
+/// One line.
 pub struct Series {
+    /// What the legend says.
     pub name: String,
     /// By ascending x.
-    pub points: Vec<(f64, Spread)>,
+    pub points: Vec<(f64, Band)>,
+    /// Whether there is anything between the points; if not, each has a bar of its own.
+    pub joined: bool,
+}
+
+/// A value and the range that it is likely in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// Lower end of the range.
+    pub low: f64,
+    /// The value.
+    pub middle: f64,
+    /// Upper end.
+    pub high: f64,
 }
 
 const COLUMNS: usize = 3;
-const PANEL: (f64, f64) = (300.0, 230.0);
+/// The usual size of a panel.
+pub const PANEL: (f64, f64) = (300.0, 230.0);
 /// Room around the plotting area of a panel: left, top, right, bottom.
 const MARGIN: (f64, f64, f64, f64) = (52.0, 28.0, 12.0, 44.0);
 const TITLE_HEIGHT: f64 = 34.0;
@@ -85,7 +113,7 @@ impl Plot {
     fn levels(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for panel in &self.panels {
-            let frame = Frame::new(panel, &self.x, (0.0, 0.0));
+            let frame = Frame::new(panel, self, (0.0, 0.0));
             for (name, _) in panel.levels.iter().filter(|(_, level)| frame.shows(*level)) {
                 if !names.contains(&name.as_str()) {
                     names.push(name);
@@ -102,15 +130,17 @@ impl Plot {
         let rows = self.panels.len().div_ceil(columns).max(1);
         let longest = names.iter().chain(&levels).map(|name| name.chars().count()).max().unwrap_or(0);
         let legend_width = 52.0 + CHARACTER * longest as f64;
-        let grid_width = columns as f64 * PANEL.0;
+        let grid_width = columns as f64 * self.size.0;
         let width = (grid_width + legend_width + 10.0).max(20.0 + 7.5 * self.title.chars().count() as f64);
         let legend_height = LEGEND_ROW * (names.len() + levels.len()) as f64 + MARGIN.1;
-        let height = TITLE_HEIGHT + (rows as f64 * PANEL.1).max(legend_height) + 6.0;
+        let height = TITLE_HEIGHT + (rows as f64 * self.size.1).max(legend_height) + 6.0;
         let mut svg = Svg::new(width, height);
         svg.text((12.0, 21.0), "start", 14, "bold", &self.title);
         for (index, panel) in self.panels.iter().enumerate() {
-            let corner =
-                ((index % columns) as f64 * PANEL.0, TITLE_HEIGHT + (index / columns) as f64 * PANEL.1);
+            let corner = (
+                (index % columns) as f64 * self.size.0,
+                TITLE_HEIGHT + (index / columns) as f64 * self.size.1,
+            );
             self.draw_panel(&mut svg, panel, corner, index);
         }
         for (row, name) in names.iter().chain(&levels).enumerate() {
@@ -130,7 +160,7 @@ impl Plot {
 
     fn draw_panel(&self, svg: &mut Svg, panel: &Panel, corner: (f64, f64), index: usize) {
         let (names, levels) = (self.names(), self.levels());
-        let frame = Frame::new(panel, &self.x, corner);
+        let frame = Frame::new(panel, self, corner);
         let (left, top, right, bottom) = frame.edges;
         svg.text((f64::midpoint(left, right), top - 9.0), "middle", 12, "bold", &panel.title);
         for (tick, label) in &frame.x_ticks {
@@ -152,7 +182,11 @@ impl Plot {
         }
         for series in &panel.series {
             let style = Style::of(names.iter().position(|name| *name == series.name).unwrap_or(0));
-            svg.band(&frame, series, style);
+            if series.joined {
+                svg.band(&frame, series, style);
+            } else {
+                svg.bars(&frame, series, style);
+            }
         }
         for series in &panel.series {
             let style = Style::of(names.iter().position(|name| *name == series.name).unwrap_or(0));
@@ -161,7 +195,7 @@ impl Plot {
         svg.end_clip();
         svg.frame(frame.edges);
         let hidden: Vec<&str> = (panel.series.iter())
-            .filter(|series| !series.points.iter().any(|(_, spread)| frame.shows(spread.median)))
+            .filter(|series| !series.points.iter().any(|(_, band)| frame.shows(band.middle)))
             .map(|series| series.name.as_str())
             .collect();
         if !hidden.is_empty() {
@@ -183,7 +217,8 @@ struct Frame {
 }
 
 impl Frame {
-    fn new(panel: &Panel, axis: &Axis, corner: (f64, f64)) -> Self {
+    fn new(panel: &Panel, plot: &Plot, corner: (f64, f64)) -> Self {
+        let axis = &plot.x;
         let points = || panel.series.iter().flat_map(|series| &series.points);
         let mut xs: Vec<f64> = points().map(|&(x, _)| x).filter(|x| !axis.log || *x > 0.0).collect();
         xs.sort_by(f64::total_cmp);
@@ -191,14 +226,23 @@ impl Frame {
         let scaled = |x: f64| if axis.log { libm::log10(x) } else { x };
         let x_range =
             widened((scaled(xs.first().copied().unwrap_or(1.0)), scaled(xs.last().copied().unwrap_or(2.0))));
-        let y_range = vertical_range(points().map(|(_, spread)| spread.median).collect());
+        let y_range = if plot.whole {
+            let ends = || points().flat_map(|(_, band)| [band.low, band.high]);
+            widened((ends().fold(f64::INFINITY, f64::min), ends().fold(f64::NEG_INFINITY, f64::max)))
+        } else {
+            vertical_range(points().map(|(_, band)| band.middle).collect())
+        };
         let edges = (
             corner.0 + MARGIN.0,
             corner.1 + MARGIN.1,
-            corner.0 + PANEL.0 - MARGIN.2,
-            corner.1 + PANEL.1 - MARGIN.3,
+            corner.0 + plot.size.0 - MARGIN.2,
+            corner.1 + plot.size.1 - MARGIN.3,
         );
-        let x_ticks = if xs.len() <= 6 { xs.iter().map(|&x| (x, short(x))).collect() } else { decades(&xs) };
+        let x_ticks = match &axis.ticks {
+            given if !given.is_empty() => given.clone(),
+            _ if xs.len() <= 6 => xs.iter().map(|&x| (x, short(x))).collect(),
+            _ => decades(&xs),
+        };
         Self { edges, x_range, y_range, log: axis.log, x_ticks, y_ticks: round_ticks(y_range) }
     }
 
@@ -271,14 +315,23 @@ fn rounded(number: f64) -> String {
     if near == 0.0 { number.to_string() } else { near.to_string() }
 }
 
+/// How every picture begins.
+const START: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
+const FONTS: &str = "font-family=\"Helvetica, Arial, sans-serif\">";
+
+/// Whether a file begins like a picture of this kind.
+pub fn is_plot(start: &[u8]) -> bool {
+    let start = String::from_utf8_lossy(&start[..start.len().min(300)]).into_owned();
+    start.starts_with(START) && start.contains(FONTS)
+}
+
 /// An SVG file in the making.
 struct Svg(String);
 
 impl Svg {
     fn new(width: f64, height: f64) -> Self {
         Self(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
-             viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"Helvetica, Arial, sans-serif\">\n\
+            "{START}{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" {FONTS}\n\
              <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
         ))
     }
@@ -338,25 +391,35 @@ impl Svg {
         self.push(format_args!("</g>"));
     }
 
-    /// From the third to the seventh decile.
+    /// The range that values are likely in.
     fn band(&mut self, frame: &Frame, series: &Series, style: Style) {
-        let edge = |at: fn(&Spread) -> f64| {
-            series.points.iter().map(move |(x, spread)| (frame.x(*x), frame.y(at(spread))))
+        let edge = |at: fn(&Band) -> f64| {
+            series.points.iter().map(move |(x, band)| (frame.x(*x), frame.y(at(band))))
         };
-        let outline = joined(edge(|spread| spread.low).chain(edge(|spread| spread.high).rev()));
+        let outline = joined(edge(|band| band.low).chain(edge(|band| band.high).rev()));
         let colour = style.colour;
         self.push(format_args!("<polygon points=\"{outline}\" fill=\"{colour}\" fill-opacity=\"0.13\"/>"));
     }
 
-    /// Through the medians.
+    /// The same where there is nothing between the points.
+    fn bars(&mut self, frame: &Frame, series: &Series, style: Style) {
+        for (x, band) in &series.points {
+            let x = frame.x(*x);
+            self.line((x, frame.y(band.low)), (x, frame.y(band.high)), style.colour, 1.2, "");
+        }
+    }
+
+    /// Through the values.
     fn curve(&mut self, frame: &Frame, series: &Series, style: Style) {
-        let points = series.points.iter().map(|(x, spread)| (frame.x(*x), frame.y(spread.median)));
+        let points = series.points.iter().map(|(x, band)| (frame.x(*x), frame.y(band.middle)));
         let Style { colour, dashes, .. } = style;
-        let line = joined(points.clone());
-        self.push(format_args!(
-            "<polyline points=\"{line}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\" \
-             stroke-dasharray=\"{dashes}\"/>"
-        ));
+        if series.joined {
+            let line = joined(points.clone());
+            self.push(format_args!(
+                "<polyline points=\"{line}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\" \
+                 stroke-dasharray=\"{dashes}\"/>"
+            ));
+        }
         points.for_each(|point| self.marker(point, style));
     }
 
