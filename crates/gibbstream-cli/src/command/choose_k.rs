@@ -185,7 +185,7 @@ pub fn run(
         return Ok(interrupt.received().map_or(Outcome::Done, Outcome::Interrupted));
     };
     let rows = found.rows(&setting, args.seeds)?;
-    let judgement = judge(&rows);
+    let judgement = judge(&rows, found.unigram);
     if let Some(place) = &place {
         let mut file = place.create()?;
         file.write(picture::draw(&rows, &judgement, found.unigram).svg().as_bytes())?;
