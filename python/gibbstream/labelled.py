@@ -184,7 +184,7 @@ class LabelledTopics:
         return pd.DataFrame(table)
 
 
-def stability(models: Sequence[LabelledTopics], *, n_words: int = 10, same: float = 0.2) -> dict[str, Any]:
+def stability(models: Sequence[LabelledTopics], *, n_words: int = 10, same: float = 0.5) -> dict[str, Any]:
     """Which topics of the first model come again in the others, such as models of other seeds.
 
     Parameters
@@ -194,7 +194,8 @@ def stability(models: Sequence[LabelledTopics], *, n_words: int = 10, same: floa
     n_words : int
         Best words of each topic to compare.
     same : float
-        A topic is found again if its partner is at most so many nats away (Jensen-Shannon divergence, at most 0.69).
+        A topic is found again if the similarity of its partner is so much or more: 1 for the same words, 0 for no closer
+        than other topics are.
 
     Returns
     -------

@@ -66,8 +66,8 @@ const MOST_HELD_OUT: u64 = 1_000;
 /// Best words of a topic that coherence and stability look at.
 const BEST_WORDS: usize = 10;
 
-/// How far away a topic of another seed may be that is the same, in nats.
-const SAME: f64 = 0.2;
+/// How similar a topic of another seed must be that is the same.
+const SAME: f64 = 0.5;
 
 /// Find out how many topics suit the documents
 #[derive(Clone, Debug, clap::Args)]
@@ -185,7 +185,7 @@ pub fn run(
         return Ok(interrupt.received().map_or(Outcome::Done, Outcome::Interrupted));
     };
     let rows = found.rows(&setting, args.seeds)?;
-    let judgement = judge(&rows);
+    let judgement = judge(&rows, found.unigram);
     if let Some(place) = &place {
         let mut file = place.create()?;
         file.write(picture::draw(&rows, &judgement, found.unigram).svg().as_bytes())?;

@@ -34,9 +34,10 @@ difference is taken document by document: positive means that B predicts better,
 the true mean over such documents with 95 % confidence.
 
 With three models or more, the topics of the first are looked for in all others, such as models of other seeds or earlier
-checkpoints. A topic is found again where its partner is at most --same nats away. Its stability is the mean of 1 - divergence / log 2 over
-the other models: 1 for the same words, 0 for none in common. Words that all models have among the best of the topic are marked
-with *. Topics that do not come again say more of chance than of documents.
+checkpoints. The similarity of two topics is 1 - divergence / mean divergence of both from all other topics: 1 for the same words, 0
+for no closer than any two. The stability of a topic is the mean similarity of its partners; it is found again where that is --same or
+more. Words that all models have among the best of the topic are marked with *. Topics that do not come again say more of chance than of
+documents.
 
 --fail-below X ends with exit code 1 if the mean difference is below X: with 0 B must not be worse at all, with -1 it may be
 worse by one nat per document.";
@@ -62,8 +63,8 @@ pub struct CompareArgs {
     /// Words per topic
     #[arg(long, value_name = "N", default_value_t = 10)]
     words: usize,
-    /// With three models or more: a topic is found again if its partner is at most X nats away (Jensen-Shannon)
-    #[arg(long, value_name = "X", default_value_t = 0.2)]
+    /// With three models or more: a topic is found again if the similarity of its partner is at least X
+    #[arg(long, value_name = "X", default_value_t = 0.5)]
     same: f64,
     /// How the likelihood is estimated: smc, left-to-right (as in the paper), or ais
     #[arg(long, value_name = "NAME", default_value = "smc", value_parser = ["smc", "left-to-right", "ais"], hide_possible_values = true)]
@@ -177,8 +178,8 @@ impl CompareArgs {
             return Err(Error::setting("--words", "0 words say nothing of a topic", "use 1 or more"));
         }
         if !(0.0..=1.0).contains(&self.same) {
-            let problem = format!("{} is not a divergence from 0 to 0.7", self.same);
-            return Err(Error::setting("--same", problem, "use for example 0.2"));
+            let problem = format!("{} is not a similarity from 0 to 1", self.same);
+            return Err(Error::setting("--same", problem, "use for example 0.5"));
         }
         if self.fail_below.is_some() && self.inputs.is_empty() {
             let advice = "name documents to score both models on";

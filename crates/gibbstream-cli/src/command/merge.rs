@@ -4,7 +4,7 @@ use super::topics::load_topics;
 use crate::Outcome;
 use crate::args::General;
 use crate::output::{FAINT, Output, STRONG, WORDS, count, shown};
-use gibbstream::evaluation::alignment::Pair;
+use gibbstream::evaluation::alignment::Match;
 use gibbstream::explore::{Join, Reduction};
 use gibbstream::file::{Destination, HistoryEntry, Kind, Model};
 use gibbstream::learn::Snapshot;
@@ -60,9 +60,9 @@ pub struct MergeArgs {
     /// Take these topics out, such as 3,7
     #[arg(long, value_name = "ID,...", value_parser = parse_topics)]
     delete: Vec<Topics>,
-    /// Topics are the same if they are at most X nats apart (Jensen-Shannon divergence, at most 0.69)
-    #[arg(long, value_name = "X", default_value_t = 0.35)]
-    max_distance: f64,
+    /// Topics are the same if their similarity is at least X: 1 for the same words, 0 for no closer than other topics are
+    #[arg(long, value_name = "X", default_value_t = 0.5)]
+    same: f64,
     /// Let the models know different words; the result knows all of them
     #[arg(long)]
     union: bool,
@@ -107,7 +107,7 @@ struct InputReport {
     tokens: u64,
     /// Which of its topics (b) is which of the first model (a); nothing for the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pairs: Vec<Pair>,
+    pairs: Vec<Match>,
 }
 
 #[derive(Serialize)]
@@ -146,7 +146,7 @@ pub fn run(args: &MergeArgs, general: &General, output: &Output) -> anyhow::Resu
     let base = args.base.as_ref().map(|path| load_topics(path)).transpose()?;
     let base_name = args.base.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     let base = base.as_ref().map(|base| (base_name.as_str(), base));
-    let merged = merge(&named, &MergeOptions { max_distance: args.max_distance, union: args.union, base })?;
+    let merged = merge(&named, &MergeOptions { same: args.same, union: args.union, base })?;
     let mut changed = Changed::new(args, &names[0], merged.model, output)?;
     changed.model.history.extend(changed.entry(args, &names));
     changed.model.save_to(&place)?;
@@ -185,9 +185,9 @@ impl MergeArgs {
             let advice = "name another model, or say what to do with --reduce, --join or --delete";
             return Err(Error::setting("MODEL", "there is nothing to merge", advice));
         }
-        if !(0.0..=1.0).contains(&self.max_distance) {
-            let problem = format!("{} is not a divergence from 0 to 0.7", self.max_distance);
-            return Err(Error::setting("--max-distance", problem, "use for example 0.35"));
+        if !(0.0..=1.0).contains(&self.same) {
+            let problem = format!("{} is not a similarity from 0 to 1", self.same);
+            return Err(Error::setting("--same", problem, "use for example 0.5"));
         }
         if self.reduce == Some(0) {
             return Err(Error::setting("--reduce", "no topic would be left", "use 1 or more"));
@@ -283,9 +283,9 @@ impl Changed {
     }
 }
 
-fn inputs(args: &MergeArgs, models: &[Snapshot], pairs: &[Vec<Pair>]) -> Vec<InputReport> {
+fn inputs(args: &MergeArgs, models: &[Snapshot], pairs: &[Vec<Match>]) -> Vec<InputReport> {
     let pairs = std::iter::once(Vec::new()).chain(pairs.iter().cloned());
-    let input = |((path, model), pairs): ((&PathBuf, &Snapshot), Vec<Pair>)| InputReport {
+    let input = |((path, model), pairs): ((&PathBuf, &Snapshot), Vec<Match>)| InputReport {
         model: path.clone(),
         model_hash: model.hash(),
         documents: model.clock().seen,
@@ -307,11 +307,11 @@ fn summary(report: &Report) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     let words = |words: &[String]| words.iter().map(|word| shown(word)).collect::<Vec<_>>().join(" ");
     for input in report.inputs.iter().skip(1) {
-        let mean = input.pairs.iter().map(|pair| pair.distance).sum::<f64>() / input.pairs.len() as f64;
-        let most = input.pairs.iter().map(|pair| pair.distance).fold(0.0, f64::max);
+        let mean = input.pairs.iter().map(|found| found.similarity).sum::<f64>() / input.pairs.len() as f64;
+        let least = input.pairs.iter().map(|found| found.similarity).fold(1.0, f64::min);
         writeln!(
             text,
-            "{}: {} documents, topics {mean:.3} nats from those of {} (at most {most:.3})",
+            "{}: {} documents, topics similar to those of {}: {mean:.2}, at least {least:.2}",
             input.model.display(),
             count(input.documents),
             report.inputs[0].model.display()

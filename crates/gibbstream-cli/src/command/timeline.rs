@@ -61,7 +61,7 @@ pub struct TimelineArgs {
     #[arg(long, value_name = "NAME")]
     group_field: Option<String>,
     /// How long a period is: hour, day, week, month, quarter, year, or a number of periods to have at most [default: 120]
-    #[arg(long, value_name = "PERIOD", value_parser = |text: &str| text.parse::<By>(), requires = "time_field")]
+    #[arg(long, value_name = "PERIOD", value_parser = |text: &str| text.parse::<By>())]
     by: Option<By>,
     /// How to write it: csv, json, parquet or svg [default: by the name of --out, or else csv]
     #[arg(long, value_name = "FORMAT", value_parser = ["csv", "json", "parquet", "svg"], hide_possible_values = true)]
@@ -168,6 +168,13 @@ impl TimelineArgs {
         let refuse = |flag: &str, problem: &str, advice: &str| Err(Error::setting(flag, problem, advice));
         if !(1..=30).contains(&self.words) {
             return refuse("--words", "this is not a number of words from 1 to 30", "use for example 5");
+        }
+        if self.by.is_some() && self.time_field.is_none() {
+            return refuse(
+                "--by",
+                "groups have no length",
+                "leave it out, or follow topics over time with --time-field",
+            );
         }
         if self.topics_shown == 0 {
             return refuse("--topics-shown", "0 topics make no picture", "use 1 or more");

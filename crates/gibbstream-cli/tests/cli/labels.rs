@@ -36,7 +36,7 @@ fn labels_are_set_shown_and_taken_back() {
         (&json!("music"), &json!("user"))
     );
     assert_eq!(topics["topics"][2].get("label"), None);
-    assert!(run(&folder, "topics text.gbs").ok().stdout.contains("  music: "));
+    assert!(run(&folder, "topics text.gbs").ok().stdout.contains("  music\n"));
     let report = run(&folder, "report text.gbs --format json").ok().json();
     assert_eq!(report["labels"], json!({ "0": { "label": "films" }, "1": { "label": "music" } }));
     assert!(run(&folder, "label text.gbs").ok().stdout.contains("music"));
@@ -118,7 +118,7 @@ fn learning_on_and_checkpoints_keep_labels() {
 #[test]
 fn what_is_wrong_is_refused_and_nothing_changes() {
     let folder = Folder::with_models();
-    let hash = hash(&folder, "text.gbs");
+    let hash = hash(&folder, "text.gbs").as_str().unwrap().to_owned();
     let before = folder.read("text.gbs");
     folder.write("broken.json", "{");
     folder.write(

@@ -111,7 +111,7 @@ fn what_cannot_be_merged_is_refused() {
         ("text.gbs --join one", "is not the number of a topic"),
         ("text.gbs a.gbs --base b.gbs", "was not learnt on from b.gbs"),
         ("text.gbs nothing.gbs", "nothing.gbs"),
-        ("text.gbs a.gbs --max-distance 3", "--max-distance"),
+        ("text.gbs a.gbs --same 3", "--same: 3 is not a similarity"),
     ] {
         let ran = run(&folder, &format!("merge {line} --out m.gbs"));
         assert_eq!(ran.code, Some(2), "{line}: {}", ran.stderr);

@@ -166,7 +166,7 @@ fn bad_input_is_refused_with_its_place_and_nothing_is_written() {
     folder.write("times.csv", "text,date\na film,2024-01-01\nan actor,never\n");
     folder.write("foreign.txt", "qqq www\nzzz\n");
     let before = files(&folder);
-    let advice = "write times as RFC 3339 (2024-05-17T10:30:00Z), dates (2024-05-17) or seconds since 1970";
+    let advice = "write times as RFC 3339 (2024-05-17T10:30:00Z), dates (2024-05-17) or seconds since 1970, or pass over such records with --skip-bad";
     let group_advice = "every document needs one; name another field with --group-field";
     for (line, text) in [
         (

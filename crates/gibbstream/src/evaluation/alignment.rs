@@ -50,6 +50,17 @@ pub struct Pair {
     pub distance: f64,
 }
 
+/// Two topics that belong together, and how surely.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Match {
+    /// The topics.
+    #[serde(flatten)]
+    pub pair: Pair,
+    /// `1 - distance / mean distance` of both from all topics of the other model but each other: 1 if they are the same, 0 if they
+    /// are no closer than any two. Topics of one corpus have frequent words in common, so that a distance alone says little.
+    pub similarity: f64,
+}
+
 /// Topics with rows of words, as two models share them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopicRows {
@@ -84,6 +95,23 @@ pub fn align_models(
     b: (&TopicParameters, &Vocabulary),
     distance: Distance,
 ) -> Vec<Pair> {
+    let (a, b) = shared_rows(a, b);
+    align(&a, &b, distance)
+}
+
+/// The same by Jensen-Shannon divergence, with how surely topics belong together; in the order of the topics of the first
+/// model.
+pub fn match_models(a: (&TopicParameters, &Vocabulary), b: (&TopicParameters, &Vocabulary)) -> Vec<Match> {
+    let (a, b) = shared_rows(a, b);
+    let distances = Distances::new(&a, &b, Distance::JensenShannon);
+    let mut found: Vec<Match> =
+        distances.assigned().into_iter().map(|pair| Match { pair, similarity: distances.similarity(&pair) }).collect();
+    found.sort_by_key(|found| found.pair.a);
+    found
+}
+
+/// The topics of two models over the words that one of them knows.
+fn shared_rows(a: (&TopicParameters, &Vocabulary), b: (&TopicParameters, &Vocabulary)) -> (TopicRows, TopicRows) {
     let mut places: FxHashMap<&str, usize> = FxHashMap::default();
     for word in a.1.words().chain(b.1.words()) {
         let next = places.len();
@@ -93,30 +121,60 @@ pub fn align_models(
         let place = |word| places[words.word(word)];
         TopicRows::new(&parameters.topics, places.len(), place).keep_first(parameters.met())
     };
-    align(&rows(a), &rows(b), distance)
+    (rows(a), rows(b))
 }
 
 /// Pairs the topics of two models so that the sum of distances is least. Where one model has more topics, some of
 /// them stay alone. Pairs come in the order of the model with fewer topics, the first one if they have as many.
 pub fn align(a: &TopicRows, b: &TopicRows, distance: Distance) -> Vec<Pair> {
-    let swapped = a.rows.len() > b.rows.len();
-    let (few, many) = if swapped { (b, a) } else { (a, b) };
-    let between = |i: usize, j: usize| match (distance, swapped) {
-        (Distance::JensenShannon, _) => jensen_shannon(&few.rows[i], &many.rows[j]),
-        (Distance::KullbackLeibler, false) => kullback_leibler(&few.rows[i], &many.rows[j]),
-        (Distance::KullbackLeibler, true) => kullback_leibler(&many.rows[j], &few.rows[i]),
-    };
-    let (rows, columns) = (few.rows.len(), many.rows.len());
-    let distances: Vec<f64> =
-        (0..rows * columns).into_par_iter().map(|place| between(place / columns, place % columns)).collect();
-    let at = |i: usize, j: usize| distances[i * columns + j];
-    let costs = Matrix::from_fn(rows, columns, |(i, j)| (at(i, j) / UNIT) as i64);
-    let (_, assignment) = kuhn_munkres_min(&costs);
-    let pair = |(i, j): (usize, usize)| {
-        let (a, b) = if swapped { (j, i) } else { (i, j) };
-        Pair { a, b, distance: at(i, j) }
-    };
-    assignment.into_iter().enumerate().map(pair).collect()
+    Distances::new(a, b, distance).assigned()
+}
+
+/// The distances of all topics of two models.
+struct Distances {
+    rows: usize,
+    columns: usize,
+    /// By topic of the first model, then of the second.
+    all: Vec<f64>,
+}
+
+impl Distances {
+    fn new(a: &TopicRows, b: &TopicRows, distance: Distance) -> Self {
+        let (rows, columns) = (a.rows.len(), b.rows.len());
+        let between = |i: usize, j: usize| match distance {
+            Distance::JensenShannon => jensen_shannon(&a.rows[i], &b.rows[j]),
+            Distance::KullbackLeibler => kullback_leibler(&a.rows[i], &b.rows[j]),
+        };
+        let all =
+            (0..rows * columns).into_par_iter().map(|place| between(place / columns, place % columns)).collect();
+        Self { rows, columns, all }
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.all[i * self.columns + j]
+    }
+
+    /// The pairs of least sum, in the order of the model with fewer topics.
+    fn assigned(&self) -> Vec<Pair> {
+        let swapped = self.rows > self.columns;
+        let pair = |few: usize, many: usize| {
+            let (a, b) = if swapped { (many, few) } else { (few, many) };
+            Pair { a, b, distance: self.at(a, b) }
+        };
+        let (few, many) = (self.rows.min(self.columns), self.rows.max(self.columns));
+        let costs = Matrix::from_fn(few, many, |(i, j)| (pair(i, j).distance / UNIT) as i64);
+        let (_, assignment) = kuhn_munkres_min(&costs);
+        assignment.into_iter().enumerate().map(|(i, j)| pair(i, j)).collect()
+    }
+
+    fn similarity(&self, pair: &Pair) -> f64 {
+        let of_a = (0..self.columns).filter(|&j| j != pair.b).map(|j| self.at(pair.a, j));
+        let of_b = (0..self.rows).filter(|&i| i != pair.a).map(|i| self.at(i, pair.b));
+        let (count, sum) = of_a.chain(of_b).fold((0, 0.0), |(count, sum), distance| (count + 1, sum + distance));
+        // One topic in each model is compared with topics that have nothing in common.
+        let others = if count == 0 { std::f64::consts::LN_2 } else { sum / f64::from(count) };
+        if others > 0.0 { (1.0 - pair.distance / others).clamp(0.0, 1.0) } else { 0.0 }
+    }
 }
 
 fn kullback_leibler(p: &[f64], q: &[f64]) -> f64 {
@@ -236,6 +294,27 @@ mod tests {
             }
         }
         best
+    }
+
+    /// Topics that are told apart, topics that are not, and the same two by hand.
+    #[test]
+    fn similarity_is_beside_that_of_other_topics() {
+        let apart = [vec![1.0, 0.0, 0.0], vec![0.0, 0.5, 0.5]];
+        let a = TopicRows { rows: apart.to_vec() };
+        let distances = Distances::new(&a, &TopicRows { rows: vec![apart[1].clone(), apart[0].clone()] }, Distance::JensenShannon);
+        for pair in distances.assigned() {
+            assert!((distances.similarity(&pair) - 1.0).abs() < 1e-9, "{pair:?}");
+        }
+        let alike = |shift: f64| vec![0.5 + shift, 0.3 - shift, 0.2];
+        let a = TopicRows { rows: vec![alike(0.01), alike(-0.01)] };
+        let b = TopicRows { rows: vec![alike(0.1), alike(-0.1)] };
+        let distances = Distances::new(&a, &b, Distance::JensenShannon);
+        for pair in distances.assigned() {
+            let found = distances.similarity(&pair);
+            assert!(pair.distance < 0.01 && found < 0.5, "close, and no closer than others: {pair:?} {found}");
+            let others = 0.5 * (distances.at(pair.a, 1 - pair.b) + distances.at(1 - pair.a, pair.b));
+            assert!((found - (1.0 - pair.distance / others)).abs() < 1e-12);
+        }
     }
 
     #[test]

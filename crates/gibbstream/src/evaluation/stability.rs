@@ -1,6 +1,6 @@
 //! Which topics to believe: those that come again with another seed, or at another moment of a run.
 
-use super::alignment::{Distance, align_models};
+use super::alignment::{Match, match_models};
 use crate::corpus::Vocabulary;
 use crate::learn::TopicParameters;
 use serde::Serialize;
@@ -23,10 +23,10 @@ pub struct TopicStability {
     pub id: usize,
     /// Its share of all tokens there.
     pub share: f64,
-    /// Mean over the other models of `1 - divergence / log 2`: 1 if its partner is the same, 0 if it has no word in common
-    /// with it, or if there is none.
+    /// Mean over the other models of the similarity of its partner: 1 if it is the same, 0 if it is no closer than other topics are,
+    /// or if there is none.
     pub stability: f64,
-    /// Other models in which it is found again: its partner is not further away than is allowed.
+    /// Other models in which it is found again: its partner is similar enough.
     pub found_in: usize,
     /// Its partner in each of the other models, in their order.
     pub partners: Vec<Option<Partner>>,
@@ -41,6 +41,8 @@ pub struct Partner {
     pub topic: usize,
     /// The Jensen-Shannon divergence, in nats.
     pub distance: f64,
+    /// How much closer it is than other topics are: see [`Match`].
+    pub similarity: f64,
 }
 
 /// A word of a topic.
@@ -53,7 +55,7 @@ pub struct StableWord {
 }
 
 /// Holds the topics of the first model against those of all others: `words` best words of each are compared, and a topic is
-/// found again if its partner is at most `same` nats away.
+/// found again if the similarity of its partner is `same` or more.
 pub fn stability(models: &[(&TopicParameters, &Vocabulary)], words: usize, same: f64) -> Stability {
     let Some((&first, others)) = models.split_first() else {
         return Stability { stability: 0.0, stable_topics: 0, topics: Vec::new() };
@@ -77,16 +79,16 @@ pub fn stability(models: &[(&TopicParameters, &Vocabulary)], words: usize, same:
         })
         .collect();
     for &other in others {
-        let (pairs, best) = (align_models(first, other, Distance::JensenShannon), best(other));
+        let (matches, best) = (match_models(first, other), best(other));
         let mut partners: Vec<Option<Partner>> = vec![None; topics.len()];
-        for pair in pairs {
-            partners[pair.a] = Some(Partner { topic: pair.b, distance: pair.distance });
+        for Match { pair, similarity } in matches {
+            partners[pair.a] = Some(Partner { topic: pair.b, distance: pair.distance, similarity });
         }
         for (topic, partner) in topics.iter_mut().zip(partners) {
             topic.partners.push(partner);
-            let Some(Partner { topic: partner, distance }) = partner else { continue };
-            topic.stability += (1.0 - distance / std::f64::consts::LN_2).max(0.0) / others.len() as f64;
-            topic.found_in += usize::from(distance <= same);
+            let Some(Partner { topic: partner, similarity, .. }) = partner else { continue };
+            topic.stability += similarity / others.len() as f64;
+            topic.found_in += usize::from(similarity >= same);
             for word in &mut topic.words {
                 word.models += usize::from(best[partner].contains(&word.word));
             }
@@ -127,7 +129,7 @@ mod tests {
             parameters(&[A], &[1.0]),
         ];
         let models: Vec<_> = models.iter().map(|model| (model, &vocabulary)).collect();
-        let found = stability(&models, 2, 0.1);
+        let found = stability(&models, 2, 0.5);
         let [a, b] = &found.topics[..] else { panic!("{found:?}") };
         assert_eq!((a.found_in, b.found_in, found.stable_topics), (3, 1, 1));
         assert!((a.stability - 1.0).abs() < 1e-6, "{a:?}");
@@ -136,7 +138,11 @@ mod tests {
         // By the definition: the middle of B and C is (0, 0.25, 0.55, 0.2).
         let divergence = 0.5
             * (0.6 * libm::log(0.6 / 0.55) + 0.4 * libm::log(2.0) + 0.5 * libm::log(2.0) + 0.5 * libm::log(0.5 / 0.55));
-        let expected = (1.0 + (1.0 - divergence / std::f64::consts::LN_2)) / 3.0;
+        // B has nothing in common with A; the middle of A and C is (0.35, 0.4, 0.25, 0).
+        let of_a_and_c = 0.5
+            * (0.7 * libm::log(2.0) + 0.3 * libm::log(0.3 / 0.4) + 0.5 * libm::log(0.5 / 0.4) + 0.5 * libm::log(2.0));
+        let others = 0.5 * (std::f64::consts::LN_2 + of_a_and_c);
+        let expected = (1.0 + (1.0 - divergence / others)) / 3.0;
         assert!((b.stability - expected).abs() < 1e-6, "{} {expected}", b.stability);
         assert!((found.stability - (0.25 * a.stability + 0.75 * b.stability)).abs() < 1e-12);
         let words: Vec<(&str, usize)> = b.words.iter().map(|word| (word.word.as_str(), word.models)).collect();

@@ -10,7 +10,7 @@ use super::schedule::Step;
 use super::{Settings, Snapshot};
 use crate::corpus::{OpenRule, OpenState, OpenVocabulary, Usage, Vocabulary};
 use crate::error::{Error, Result};
-use crate::evaluation::alignment::{Distance, Pair, align_models};
+use crate::evaluation::alignment::{Match, match_models};
 use crate::explore::report::Label;
 use crate::file::{Features, HistoryEntry, LabelSource, Model};
 use crate::model::topics::alpha::{AlphaClamps, AlphaState, ThetaExpectation, mean_log_theta};
@@ -24,8 +24,8 @@ use std::sync::Arc;
 /// What may be merged.
 #[derive(Clone, Copy)]
 pub struct MergeOptions<'a> {
-    /// Topics are the same if their Jensen-Shannon divergence is not larger, in nats (at most log 2 = 0.693).
-    pub max_distance: f64,
+    /// Topics are the same if their similarity is not less: see [`Match`].
+    pub same: f64,
     /// Whether models may know different words; the result knows all of them.
     pub union: bool,
     /// The model that all of them were continued from, if there is one: its documents count once.
@@ -38,7 +38,7 @@ pub struct Merged {
     /// The model. Its topics are in the order of the first one.
     pub model: Model,
     /// For each model but the first, which of its topics (`b`) is which of the first (`a`).
-    pub pairs: Vec<Vec<Pair>>,
+    pub pairs: Vec<Vec<Match>>,
     /// Words that some of the models do not know.
     pub partial_words: usize,
 }
@@ -61,14 +61,13 @@ pub fn merge(models: &[(&str, &Snapshot)], options: &MergeOptions<'_>) -> Result
     let mut pairs = Vec::new();
     for (name, model) in others {
         let own = (model.parameters()?.topics()?, &model.features.vocabulary());
-        let mut found = align_models((reference, &vocabulary), own, Distance::JensenShannon);
-        found.sort_by_key(|pair| pair.a);
-        check_pairs((first_name, name), &found, options.max_distance)?;
+        let found = match_models((reference, &vocabulary), own);
+        check_pairs((first_name, name), &found, options.same)?;
         pairs.push(found);
     }
     let topics = first.components();
     let orders = std::iter::once((0..topics).collect::<Vec<usize>>())
-        .chain(pairs.iter().map(|pairs| pairs.iter().map(|pair| pair.b).collect()));
+        .chain(pairs.iter().map(|pairs| pairs.iter().map(|found| found.pair.b).collect()));
     let parts: Vec<Part<'_>> = models
         .iter()
         .zip(&words.places)
@@ -166,19 +165,19 @@ fn not_from(base: &str, part: &str) -> Error {
 }
 
 /// Refuses to add up topics that are not the same.
-fn check_pairs((first, other): (&str, &str), pairs: &[Pair], most: f64) -> Result<()> {
-    let apart: Vec<&Pair> = pairs.iter().filter(|pair| pair.distance > most).collect();
-    let Some(worst) = apart.iter().max_by(|a, b| a.distance.total_cmp(&b.distance)) else { return Ok(()) };
+fn check_pairs((first, other): (&str, &str), pairs: &[Match], same: f64) -> Result<()> {
+    let apart: Vec<&Match> = pairs.iter().filter(|found| found.similarity < same).collect();
+    let Some(worst) = apart.iter().min_by(|a, b| a.similarity.total_cmp(&b.similarity)) else { return Ok(()) };
     let problem = format!(
-        "{} of its {} topics are in no way those of {first}: the closest to its topic {} is {} at a divergence of {:.2} nats, \
-         and {most} is allowed",
+        "{} of its {} topics are not those of {first}: the similarity of its topic {} and topic {} there is {:.2}, and {same} \
+         is asked for (1: the same, 0: no closer than other topics)",
         apart.len(),
         pairs.len(),
-        worst.b,
-        worst.a,
-        worst.distance
+        worst.pair.b,
+        worst.pair.a,
+        worst.similarity
     );
-    let advice = "learn the parts from one model (train {continue}), or allow more with {max-distance}: 0.7 allows everything";
+    let advice = "learn the parts on from one model (train --continue), or ask for less with {same}";
     Err(Error::setting(other, problem, advice))
 }
 
@@ -402,12 +401,13 @@ fn add_states(parts: &[Part<'_>], settings: &Settings, clock: &Step, before: u64
 fn labels_of_others(
     first: &Model,
     others: &[(&str, &Snapshot)],
-    pairs: &[Vec<Pair>],
+    pairs: &[Vec<Match>],
 ) -> BTreeMap<u32, Label> {
     let (mut found, own) = (BTreeMap::new(), first.labels());
     for ((_, other), pairs) in others.iter().zip(pairs) {
         let labels = other.labels();
-        for pair in pairs.iter().filter(|pair| !own.contains_key(&(pair.a as u32))) {
+        let pairs = pairs.iter().map(|found| found.pair);
+        for pair in pairs.filter(|pair| !own.contains_key(&(pair.a as u32))) {
             if let Some(label) = labels.get(&(pair.b as u32)) {
                 // Which topic it is shown with is a matter of the other model.
                 found.entry(pair.a as u32).or_insert(Label { merged_into: None, ..label.clone() });

@@ -77,7 +77,7 @@ pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 }
 
 /// The smallest number of topics whose score is within one standard error of the best.
-pub fn judge(rows: &[Row]) -> Judgement {
+pub fn judge(rows: &[Row], unigram: f64) -> Judgement {
     let first_best = |value: &dyn Fn(&Row) -> f64| {
         let better = |best: usize, at: usize| if value(&rows[at]) > value(&rows[best]) { at } else { best };
         (0..rows.len()).fold(0, better)
@@ -91,8 +91,18 @@ pub fn judge(rows: &[Row]) -> Judgement {
         best_score: rows[best].topics,
         best_coherence: rows[coherent].topics,
         best_stability: stable.map(|at| rows[at].topics),
-        sentence: sentence(rows, chosen, best, coherent, stable),
+        sentence: sentence(rows, chosen, best, coherent, stable) + &warning(&rows[best], unigram),
     }
+}
+
+/// What to say if topics are good for nothing.
+fn warning(best: &Row, unigram: f64) -> String {
+    if best.log_perplexity_per_document < unigram {
+        return String::new();
+    }
+    format!(
+        " But word frequencies alone do as well ({unigram:.2} nats each): these are too few documents for topics."
+    )
 }
 
 fn sentence(rows: &[Row], chosen: usize, best: usize, coherent: usize, stable: Option<usize>) -> String {
@@ -112,7 +122,7 @@ fn sentence(rows: &[Row], chosen: usize, best: usize, coherent: usize, stable: O
     };
     if chosen + 1 == rows.len() {
         text += " That is the end of the grid: try more.";
-    } else if chosen == 0 {
+    } else if chosen == 0 && row.topics > 1 {
         text += " That is the beginning of the grid: try fewer.";
     }
     if coherent != chosen {
@@ -163,7 +173,7 @@ mod tests {
             row(20, 0.0, 0.0, 0.15, Some(0.4)),
             row(50, 2.0, 0.5, 0.1, Some(0.3)),
         ];
-        let found = judge(&rows);
+        let found = judge(&rows, 200.0);
         assert_eq!(
             (found.recommended, found.best_score, found.best_coherence, found.best_stability),
             (10, 20, 10, Some(5))
@@ -175,15 +185,16 @@ mod tests {
         );
         let rising = [row(5, 9.0, 0.5, 0.3, None), row(10, 0.0, 0.0, 0.2, None)];
         assert_eq!(
-            judge(&rising).sentence,
+            judge(&rising, 200.0).sentence,
             "10 topics: they predict the documents kept aside best, 100.00 nats each. That is the end of the grid: try more. \
              Words are more coherent with 5 (NPMI 0.300, here 0.200)."
         );
         let shaky = [row(5, 0.0, 0.0, 0.3, Some(0.2)), row(10, 3.0, 1.0, 0.2, Some(0.1))];
-        assert!(judge(&shaky).sentence.ends_with(
+        assert!(judge(&shaky, 200.0).sentence.ends_with(
             "That is the beginning of the grid: try fewer. With another seed much of them is different \
              (stability 0.20; 0.20 with 5): do not believe every topic."
         ));
+        assert!(judge(&shaky, 99.0).sentence.ends_with("these are too few documents for topics."));
     }
 
     /// Two numbers of topics, two seeds, three documents, by hand.

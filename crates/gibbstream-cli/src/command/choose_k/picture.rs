@@ -19,16 +19,13 @@ pub fn draw(rows: &[Row], judgement: &Judgement, unigram: f64) -> Plot {
     let points = |value: &dyn Fn(&Row) -> Option<Band>| -> Vec<(f64, Band)> {
         rows.iter().filter_map(|row| Some((row.topics as f64, value(row)?))).collect()
     };
-    let score = points(&|row| Some(band(row.log_perplexity_per_document, row.standard_error)));
+    let score = points(&|row| Some(band(row.worse_by, row.worse_by_error)));
+    let best = rows.iter().map(|row| row.log_perplexity_per_document).fold(f64::INFINITY, f64::min);
     let coherence = points(&|row| Some(band(row.coherence, row.coherence_deviation)));
     let stability = points(&|row| row.stability.map(|stability| band(stability, 0.0)));
+    let levels = vec![("word frequencies".to_owned(), unigram - best)];
     let mut panels = vec![
-        panel(
-            "held-out score: lower is better",
-            "score, nats per document",
-            score,
-            vec![("word frequencies".into(), unigram)],
-        ),
+        panel("score: worse than the best", "score, nats per document", score, levels),
         panel("coherence", "coherence, NPMI", coherence, Vec::new()),
     ];
     if !stability.is_empty() {
@@ -40,6 +37,6 @@ pub fn draw(rows: &[Row], judgement: &Judgement, unigram: f64) -> Plot {
         y: String::new(),
         panels,
         size: PANEL,
-        whole: false,
+        whole: true,
     }
 }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 struct Report {
     schema: &'static str,
     models: Vec<About>,
-    /// How far away a topic may be that is found again, in nats.
+    /// How similar a topic must be that is found again.
     same: f64,
     #[serde(flatten)]
     stability: Stability,
@@ -91,7 +91,7 @@ fn table(report: &Report) -> Result<String, std::fmt::Error> {
     writeln!(
         text,
         "{STRONG}{stable_topics} of {} topics are found in all {all} models{STRONG:#}; mean stability {stability:.2}  \
-         {FAINT}(by share; found: at most {} nats away){FAINT:#}",
+         {FAINT}(by share; found: similarity {} or more){FAINT:#}",
         topics.len(),
         report.same
     )?;
