@@ -168,6 +168,15 @@ def test_counts_with_texts_are_shown_as_texts(lda):
     assert with_texts["mixtures"] == inside(str(lda.explore(TEXTS)))["documents"]["mixtures"]
 
 
+def test_a_model_of_counts_drops_no_word_of_a_text():
+    counts = np.array([[3, 2, 1], [1, 2, 3]] * 40)
+    lda = LDA(2, batch=10, random_state=0).fit(counts).set_vocabulary(["the", "a", "cat"])
+    page = str(lda.explore(counts[:2], texts=["the the the a a cat", "the a a cat cat cat"]))
+    (packed,) = re.findall(r'id="report-documents">([^<]*)</script>', page)
+    texts = json.loads(gzip.decompress(base64.b64decode(packed)))
+    assert [len(text["tokens"]) for text in texts] == [3 * 6, 3 * 6], "three numbers for each token"
+
+
 def test_topics_as_a_frame(lda):
     frame = lda.topics_frame(TEXTS, n_words=3)
     assert frame.index.tolist() == [0, 1, 2]
