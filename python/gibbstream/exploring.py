@@ -219,9 +219,9 @@ class Explorable:
         Returns
         -------
         DataFrame
-            ``document``, ``topic``, its ``label``, ``share`` and posterior standard ``deviation``, and the ``tokens`` and
-            ``unknown_tokens`` of the document, by document and falling share. A document without a known word has one
-            row without a topic.
+            ``document``, ``topic``, its ``label``, ``share`` and posterior standard ``deviation``, and the ``tokens``
+            and ``unknown_tokens`` of the document, by document and falling share. A document without a known word has
+            one row without a topic.
 
         Examples
         --------

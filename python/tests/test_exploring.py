@@ -124,7 +124,9 @@ def test_a_notebook_shows_the_page_in_a_frame(lda):
 )
 def test_times_of_all_kinds(lda, times):
     timeline = inside(str(lda.explore(TEXTS, times=times)))["timeline"]
-    assert (timeline["starts"][0], timeline["starts"][-1]) == ("2024-01-01T00:00:00Z", "2024-12-01T00:00:00Z")
+    # Weeks begin on Monday.
+    found = (timeline["by"], timeline["starts"][0], timeline["starts"][-1])
+    assert found == ("week", "2024-01-01T00:00:00Z", "2024-11-25T00:00:00Z")
     assert sum(timeline["documents"]) == 120
 
 
@@ -164,6 +166,15 @@ def test_counts_with_texts_are_shown_as_texts(lda):
     assert with_texts["has_texts"]
     assert not inside(str(lda.explore(corpus)))["documents"]["has_texts"]
     assert with_texts["mixtures"] == inside(str(lda.explore(TEXTS)))["documents"]["mixtures"]
+
+
+def test_a_model_of_counts_drops_no_word_of_a_text():
+    counts = np.array([[3, 2, 1], [1, 2, 3]] * 40)
+    lda = LDA(2, batch=10, random_state=0).fit(counts).set_vocabulary(["the", "a", "cat"])
+    page = str(lda.explore(counts[:2], texts=["the the the a a cat", "the a a cat cat cat"]))
+    (packed,) = re.findall(r'id="report-documents">([^<]*)</script>', page)
+    texts = json.loads(gzip.decompress(base64.b64decode(packed)))
+    assert [len(text["tokens"]) for text in texts] == [3 * 6, 3 * 6], "three numbers for each token"
 
 
 def test_topics_as_a_frame(lda):

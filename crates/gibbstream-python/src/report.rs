@@ -232,8 +232,9 @@ pub fn mixtures_with_deviations<'py>(
         let (mut shares, mut deviations) = (Vec::new(), Vec::new());
         each_mixture(&parameters, &rows, (sweeps, seed, true), &pool, |mixture| {
             // What is left for topics that were never met is shared out, as transform does.
-            let sum: f64 = mixture.theta[..width].iter().sum();
-            shares.extend(mixture.theta[..width].iter().map(|share| share / sum));
+            let (met, unmet) = mixture.theta.split_at(width);
+            let sum: f64 = if unmet.is_empty() { 1.0 } else { met.iter().sum() };
+            shares.extend(met.iter().map(|share| share / sum));
             deviations.extend(mixture.spread[..width].iter().map(|spread| spread / sum));
         })?;
         let (mut tokens, mut unknown) = (Vec::new(), Vec::new());
