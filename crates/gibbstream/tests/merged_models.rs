@@ -29,7 +29,9 @@ fn settings() -> Settings {
 
 fn learn(run: &mut TrainingRun, documents: std::ops::Range<u64>) {
     run.begin(None);
-    documents.for_each(|place| drop(run.push(document(place).into(), &mut ()).unwrap()));
+    for place in documents {
+        run.push(document(place).into(), &mut ()).unwrap();
+    }
     run.close(&mut ()).unwrap();
 }
 
@@ -154,7 +156,9 @@ fn topics_and_words_in_another_order_are_found() {
         Document::from_tokens(&tokens)
     };
     let mut run = TrainingRun::new(settings().vocabulary(10), features, None, 1).unwrap();
-    (0..200).for_each(|place| drop(run.push(other(place).into(), &mut ()).unwrap()));
+    for place in 0..200 {
+        run.push(other(place).into(), &mut ()).unwrap();
+    }
     let c = run.snapshot().unwrap();
     let refused = merge(&[("a", &a), ("c", &c)], &OPTIONS).unwrap_err().to_string();
     assert!(refused.contains("the models know different words: 1 of 10 are not known to all"), "{refused}");
