@@ -31,9 +31,7 @@ _T = TypeVar("_T")
 _SEED_OF_INFERENCE = 0
 
 
-class TopicEstimator(
-    DocumentViews, LabelledTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLearner
-):
+class TopicEstimator(DocumentViews, LabelledTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FiledLearner):
     """The part of an estimator that does not depend on the model."""
 
     _takes_text: ClassVar[bool] = True
