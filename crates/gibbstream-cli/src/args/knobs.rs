@@ -20,6 +20,7 @@ impl KnobArgs {
     }
 
     /// The same with another value of a knob.
+    #[must_use]
     pub fn with(&self, name: &'static str, value: String) -> Self {
         let others = self.given.iter().filter(|(known, _)| *known != name).cloned();
         Self { given: others.chain([(name, value)]).collect() }

@@ -315,7 +315,7 @@ impl Setting {
 
     fn settings(&self, args: &ChooseKArgs, topics: usize, seed: u64) -> Result<Settings> {
         let asked = args.train(topics).knobs.settings(None)?;
-        let method = self.plan.settings.method.clone();
+        let method = self.plan.settings.method;
         Ok(Settings { method, seed: Seed(seed), features: self.plan.settings.features, ..asked })
     }
 

@@ -12,7 +12,7 @@ use crate::corpus::{OpenRule, OpenState, OpenVocabulary, Usage, Vocabulary};
 use crate::error::{Error, Result};
 use crate::evaluation::alignment::{Match, match_models};
 use crate::explore::report::Label;
-use crate::file::{Features, HistoryEntry, LabelSource, Model};
+use crate::file::{Features, HistoryEntry, LabelSource, Model, TopicLabels};
 use crate::model::topics::alpha::{AlphaClamps, AlphaState, ThetaExpectation, mean_log_theta};
 use crate::model::topics::counts::{TopicAverage, TopicStats};
 use crate::model::topics::lda::LdaState;
@@ -440,7 +440,7 @@ pub fn regroup(name: &str, model: &Snapshot, groups: &[Vec<usize>]) -> Result<Mo
     let (clock, seen) = (model.clock(), model.fitted.word_frequencies().cloned().unwrap_or_default());
     let fitted = Box::new(FittedModel { model: settings.lda_model(), state, baseline: seen, clock });
     let (features, tokenizer, history) = (model.features.clone(), model.tokenizer.clone(), model.history.clone());
-    let mut result = Model { settings, fitted, features, tokenizer, history, labels: Default::default() };
+    let mut result = Model { settings, fitted, features, tokenizer, history, labels: TopicLabels::default() };
     let (labels, names) = regrouped_labels(model, groups);
     result.set_labels(&labels)?;
     if let Some(names) = names {

@@ -107,43 +107,43 @@ fn warning(best: &Row, unigram: f64) -> String {
 
 fn sentence(rows: &[Row], chosen: usize, best: usize, coherent: usize, stable: Option<usize>) -> String {
     let row = &rows[chosen];
-    let mut text = format!("{} topics", row.topics);
-    text += &if chosen == best {
+    let chosen_for = if chosen == best {
         format!(
-            ": they predict the documents kept aside best, {:.2} nats each.",
-            row.log_perplexity_per_document
+            "{} topics: they predict the documents kept aside best, {:.2} nats each.",
+            row.topics, row.log_perplexity_per_document
         )
     } else {
         format!(
-            ": the fewest that predict the documents kept aside as well as the best, {} topics, within the error \
-             (worse by {:.2} ± {:.2} nats each).",
-            rows[best].topics, row.worse_by, row.worse_by_error
+            "{} topics: the fewest that predict the documents kept aside as well as the best, {} topics, within the \
+             error (worse by {:.2} ± {:.2} nats each).",
+            row.topics, rows[best].topics, row.worse_by, row.worse_by_error
         )
     };
-    if chosen + 1 == rows.len() {
-        text += " That is the end of the grid: try more.";
+    let end = if chosen + 1 == rows.len() {
+        Some("That is the end of the grid: try more.".to_owned())
     } else if chosen == 0 && row.topics > 1 {
-        text += " That is the beginning of the grid: try fewer.";
-    }
-    if coherent != chosen {
-        let other = &rows[coherent];
-        text += &format!(
-            " Words are more coherent with {} (NPMI {:.3}, here {:.3}).",
+        Some("That is the beginning of the grid: try fewer.".to_owned())
+    } else {
+        None
+    };
+    let coherent = Some(&rows[coherent]).filter(|_| coherent != chosen).map(|other| {
+        format!(
+            "Words are more coherent with {} (NPMI {:.3}, here {:.3}).",
             other.topics, other.coherence, row.coherence
-        );
-    }
-    if let (Some(stability), Some(stable)) = (row.stability, stable) {
-        if stability < UNSTABLE {
-            text += &format!(
-                " With another seed much of them is different (stability {stability:.2}; {:.2} with {}): do not believe every topic.",
-                rows[stable].stability.unwrap_or(0.0),
-                rows[stable].topics
-            );
-        } else {
-            text += &format!(" They come again with other seeds (stability {stability:.2}).");
+        )
+    });
+    let stable = row.stability.zip(stable).map(|(stability, stable)| {
+        if stability >= UNSTABLE {
+            return format!("They come again with other seeds (stability {stability:.2}).");
         }
-    }
-    text
+        format!(
+            "With another seed much of them is different (stability {stability:.2}; {:.2} with {}): do not believe \
+             every topic.",
+            rows[stable].stability.unwrap_or(0.0),
+            rows[stable].topics
+        )
+    });
+    [Some(chosen_for), end, coherent, stable].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

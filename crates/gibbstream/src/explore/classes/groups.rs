@@ -25,11 +25,10 @@ impl GroupMoments {
         drawn: &[(u32, u32)],
         followed: &FollowedWords,
     ) -> Result<()> {
-        if !self.0.contains_key(group) {
-            if self.0.len() == MOST_GROUPS {
-                let problem = format!("field `{field}` has more than {MOST_GROUPS} different values");
-                return Err(Error::setting("group-field", problem, "name a field that puts documents into few groups"));
-            }
+        if self.0.len() == MOST_GROUPS && !self.0.contains_key(group) {
+            let problem = format!("field `{field}` has more than {MOST_GROUPS} different values");
+            let advice = "name a field that puts documents into few groups";
+            return Err(Error::setting("group-field", problem, advice));
         }
         let sums = self.0.entry(group.to_owned()).or_default();
         sums.class.add(tokens, shares);
