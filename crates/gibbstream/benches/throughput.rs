@@ -164,7 +164,7 @@ fn files(trainer: Trainer, documents: &[Document]) -> Outcome<()> {
         features,
         tokenizer: None,
         history: Vec::new(),
-        labels: Default::default(),
+        labels: gibbstream::file::TopicLabels::default(),
     };
     let (saved, seconds) = timed(|| model.save(&path));
     saved?;

@@ -38,7 +38,7 @@ fn model(method: Method, updates: u64) -> Model {
             changes: Vec::new(),
             trace: gibbstream::learn::Trace::default(),
         }],
-        labels: Default::default(),
+        labels: gibbstream::file::TopicLabels::default(),
     }
 }
 

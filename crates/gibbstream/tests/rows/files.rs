@@ -51,7 +51,14 @@ fn learn(trainer: &mut Trainer, rows: &[f64], from: usize) {
 fn model(trainer: &Trainer) -> Model {
     let (settings, fitted) = (trainer.settings().clone(), trainer.fitted().unwrap());
     let features = Features::Columns(["a", "b", "c"].map(String::from).to_vec());
-    Model { settings, fitted, features, tokenizer: None, history: Vec::new(), labels: Default::default() }
+    Model {
+        settings,
+        fitted,
+        features,
+        tokenizer: None,
+        history: Vec::new(),
+        labels: gibbstream::file::TopicLabels::default(),
+    }
 }
 
 #[test]
