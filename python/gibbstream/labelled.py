@@ -194,14 +194,14 @@ def stability(models: Sequence[LabelledTopics], *, n_words: int = 10, same: floa
     n_words : int
         Best words of each topic to compare.
     same : float
-        A topic is found again if the similarity of its partner is so much or more: 1 for the same words, 0 for no closer
-        than other topics are.
+        A topic is found again if the similarity of its partner is so much or more: 1 for the same words, 0 for no
+        closer than other topics are.
 
     Returns
     -------
     dict
-        ``stability`` (mean over topics by share; 1: all come again, 0: none), ``stable_topics`` (found in all models), and
-        ``topics``: for each its ``id``, ``share``, ``stability``, ``found_in``, ``partners`` and ``words`` with the
+        ``stability`` (mean over topics by share; 1: all come again, 0: none), ``stable_topics`` (found in all models),
+        and ``topics``: for each its ``id``, ``share``, ``stability``, ``found_in``, ``partners`` and ``words`` with the
         number of ``models`` that have them.
 
     Examples

@@ -3,9 +3,10 @@
 import copy
 import json
 
-import gibbstream
 import numpy as np
 import pytest
+
+import gibbstream
 from gibbstream import LDA, stability
 
 TEXTS = ["cat dog bird cat", "stock bond share stock", "goal match team goal"] * 60
@@ -14,7 +15,6 @@ TEXTS = ["cat dog bird cat", "stock bond share stock", "goal match team goal"] *
 @pytest.fixture(scope="module")
 def lda():
     return LDA(3, batch=20, random_state=0).fit(TEXTS)
-
 
 
 def test_labels_are_kept_in_the_file(lda, tmp_path):
