@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gibbstream._core import Model, mixtures_with_deviations, report
+from gibbstream._core import Model, labels, mixtures_with_deviations, report
 from gibbstream.text import is_text, readable
 
 if TYPE_CHECKING:
@@ -198,6 +198,7 @@ class Explorable:
             for topic in data["topics"]
         ]
         frame = pandas.DataFrame(rows, index=pandas.Index([topic["id"] for topic in data["topics"]], name="topic"))
+        frame["label"] = self._labels()
         return frame.astype({"coherence": "float64", "documents": "Int64"})
 
     def documents_frame(
@@ -240,7 +241,7 @@ class Explorable:
         names: Sequence[Any] = range(len(tokens)) if ids is None else list(ids)
         if len(names) != len(tokens):
             raise ValueError(f"ids: there are {len(names)} for {len(tokens)} documents; give one for each document")
-        labels = self._labels()
+        names = self._labels()
         order = np.argsort(-shares, axis=1, kind="stable")[:, :top]
         rows: list[tuple[Any, ...]] = []
         for document, name in enumerate(names):
@@ -252,15 +253,13 @@ class Explorable:
                 share = float(shares[document, topic])
                 if rank == 0 or share >= min_share:
                     deviation = float(deviations[document, topic])
-                    rows.append((name, int(topic), labels[topic], share, deviation, *size))
+                    rows.append((name, int(topic), names[topic], share, deviation, *size))
         columns = ["document", "topic", "label", "share", "deviation", "tokens", "unknown_tokens"]
         return pandas.DataFrame(rows, columns=columns).astype({"topic": "Int64"})
 
     def _labels(self) -> list[str]:
-        """The automatic labels of the page."""
-        choices = self._choices(None, None, False, 0, 1.0) | {"as_json": True}
-        data = json.loads(self._report(None, None, _beside(None, None, None, None, None), choices, None))
-        return [topic["label"] for topic in data["topics"]]
+        """What topics are called: labels that were set win over automatic ones."""
+        return [label for label, _ in labels(self._model_to_show())]
 
     def _model_to_show(self) -> Model:
         from sklearn.utils.validation import check_is_fitted

@@ -32,6 +32,8 @@ def test_labels_are_kept_in_the_file(lda, tmp_path):
     model.set_labels({1: ""})
     assert model.labels_[1] != "money"
     assert model.set_labels(["a", "b", "c"]).labels_ == ["a", "b", "c"]
+    assert model.topics_frame().label.tolist() == ["a", "b", "c"]
+    assert set(model.documents_frame(TEXTS[:6]).label) <= {"a", "b", "c"}
 
 
 def test_labels_of_the_page(lda, tmp_path):
