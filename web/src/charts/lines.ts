@@ -9,7 +9,18 @@ export interface Series {
   letter?: string;
   dashed?: boolean;
   topic?: number;
-  points: { x: number; y: number; low?: number; high?: number }[];
+  /** `broken`: nothing is known between this point and the one before, so no line joins them. */
+  points: { x: number; y: number; low?: number; high?: number; broken?: boolean }[];
+}
+
+/** Points that follow each other without a break. */
+export function runs<P extends { broken?: boolean }>(points: P[]): P[][] {
+  const found: P[][] = [];
+  for (const point of points) {
+    if (!found.length || point.broken) found.push([point]);
+    else found.at(-1)!.push(point);
+  }
+  return found;
 }
 
 export interface LinesOptions {
@@ -105,31 +116,26 @@ export function lines(series: Series[], options: LinesOptions): Scene {
   for (const each of series) {
     const points = each.points.filter((point) => Number.isFinite(point.y));
     const banded = points.filter((point) => point.low !== undefined && point.high !== undefined);
-    if (banded.length > 1) {
-      const band = area<(typeof banded)[number]>(
-        (p) => x(p.x),
-        (p) => y(p.low!),
-        (p) => y(p.high!),
-      ).digits(1);
-      marks.push(path(band(banded)!, { fill: each.colour, opacity: 0.18 }));
+    const band = area<(typeof banded)[number]>(
+      (p) => x(p.x),
+      (p) => y(p.low!),
+      (p) => y(p.high!),
+    ).digits(1);
+    for (const run of runs(banded).filter((run) => run.length > 1)) {
+      marks.push(path(band(run)!, { fill: each.colour, opacity: 0.18 }));
     }
     const shape = lineShape<(typeof points)[number]>(
       (p) => x(p.x),
       (p) => y(p.y),
     ).digits(1);
     const dash: Record<string, string> = each.dashed ? { "stroke-dasharray": "5 4" } : {};
-    if (points.length > 1)
-      marks.push({
-        ...path(shape(points)!, { fill: "none", stroke: each.colour, "stroke-width": 1.8, ...dash }),
-        topic: each.topic,
-        hint: each.name,
-      });
-    if (points.length === 1)
-      marks.push({
-        tag: "circle",
-        attributes: { cx: x(points[0]!.x), cy: y(points[0]!.y), r: 3, fill: each.colour },
-        hint: each.name,
-      });
+    for (const run of runs(points)) {
+      const drawn: Mark =
+        run.length > 1
+          ? path(shape(run)!, { fill: "none", stroke: each.colour, "stroke-width": 1.8, ...dash })
+          : { tag: "circle", attributes: { cx: x(run[0]!.x), cy: y(run[0]!.y), r: 3, fill: each.colour } };
+      marks.push({ ...drawn, topic: each.topic, hint: each.name });
+    }
   }
   if (options.direct) {
     const ends = series.map((each) => y(each.points.at(-1)?.y ?? low));

@@ -18,16 +18,23 @@ export interface Course {
   y: number;
   low: number;
   high: number;
+  /** Whether there is a period without documents before it. */
+  broken: boolean;
 }
 
 /** Shares of a shown topic with their intervals; merged topics add up, and so do their ends: at most too wide. */
 export function course(timeline: Timeline, topic: DisplayTopic): Course[] {
   const rows = (of: (number | null)[][]) => sumRows(topic.members.map((id) => of[id]!));
   const [share, low, high] = [rows(timeline.shares), rows(timeline.low), rows(timeline.high)];
-  return timeline.starts.flatMap((start, i) =>
+  const times = timeline.starts.map((start) => Date.parse(start));
+  // A service leaves out periods without documents.
+  const length = Math.min(...times.slice(1).map((time, i) => time - times[i]!));
+  const isBroken = (i: number) =>
+    i > 0 && (share[i - 1] === null || (timeline.by === "period" && times[i]! - times[i - 1]! > 1.5 * length));
+  return times.flatMap((x, i) =>
     share[i] === null
       ? []
-      : [{ x: Date.parse(start), y: share[i]!, low: low[i] ?? share[i]!, high: Math.min(1, high[i] ?? share[i]!) }],
+      : [{ x, y: share[i]!, low: low[i] ?? share[i]!, high: Math.min(1, high[i] ?? share[i]!), broken: isBroken(i) }],
   );
 }
 

@@ -118,6 +118,16 @@ describe.skipIf(!hasBrowser())("the live page", () => {
     expect(page.url()).not.toContain("secret");
   });
 
+  test("before anything was learnt it says what to do", async () => {
+    service = await mockService(null);
+    view = await browser.open(service.url);
+    await view.page.getByRole("heading", { name: "Nothing learnt yet" }).waitFor();
+    expect(await view.page.locator("pre").innerText()).toContain(`${service.url}v1/documents`);
+    expect(await accessibilityFaults(view.page)).toEqual([]);
+    service.state.report = syntheticReport({ topics: 10, documents: 0 });
+    await view.page.getByRole("grid").waitFor({ timeout: 20_000 });
+  });
+
   test("a service that is not there yet is waited for", async () => {
     service = await mockService(syntheticReport({ topics: 10, documents: 0 }));
     service.state.refuse = true;

@@ -20,6 +20,7 @@ export async function mockService(report, { token = "" } = {}) {
     if (token && request.headers.authorization !== `Bearer ${token}`)
       return json(401, { title: "Unauthorized", detail: "a token is needed" });
     if (request.url === "/v1/report") {
+      if (!state.report) return json(409, { title: "Conflict", detail: "nothing has been learnt yet; send documents" });
       state.reports++;
       return json(200, state.report);
     }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { bars } from "../../src/charts/bars.ts";
 import { palette } from "../../src/charts/colours.ts";
 import { dotPlot } from "../../src/charts/dots.ts";
-import { lines, sparkline, spread, thinned } from "../../src/charts/lines.ts";
+import { lines, runs, sparkline, spread, thinned } from "../../src/charts/lines.ts";
 import { names, neighbour, type Place, spots, topicMap } from "../../src/charts/map.ts";
 import { count, decimal, percent, percentTick, short } from "../../src/charts/numbers.ts";
 import { fit, type Mark, type Scene, text, textWidth, toSvg } from "../../src/charts/scene.ts";
@@ -271,4 +271,15 @@ test("the dendrogram draws every merge and its cut", () => {
   expect(paths.map((mark) => mark.attributes.stroke)).toEqual(["var(--accent)", "var(--accent)", "var(--ink-3)"]);
   expectInside(scene);
   noNaN(scene);
+});
+
+test("no line is drawn over periods without documents", () => {
+  const point = (x: number, broken = false) => ({ x, y: 0.5, low: 0.4, high: 0.6, broken });
+  const points = [point(0), point(1), point(5, true), point(6), point(9, true)];
+  expect(runs(points).map((run) => run.map(({ x }) => x))).toEqual([[0, 1], [5, 6], [9]]);
+  const options = { width: 400, height: 200, time: false, format: String };
+  const { marks } = lines([{ name: "a", colour: "#000", points }], options);
+  expect(marks.filter(({ tag, attributes }) => tag === "path" && attributes.fill === "none")).toHaveLength(2);
+  expect(marks.filter(({ tag, attributes }) => tag === "path" && attributes.opacity === 0.18)).toHaveLength(2);
+  expect(marks.filter(({ tag }) => tag === "circle")).toHaveLength(1);
 });

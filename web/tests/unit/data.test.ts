@@ -127,7 +127,10 @@ test("periods have short names", () => {
 
 test("births and deaths: surely below half the mean at an end", () => {
   const at = (values: number[], spread = 0.01) =>
-    turns(values.map((y, x) => ({ x, y, low: y - spread, high: y + spread }))).map(({ x, mark }) => [x, mark]);
+    turns(values.map((y, x) => ({ x, y, low: y - spread, high: y + spread, broken: false }))).map(({ x, mark }) => [
+      x,
+      mark,
+    ]);
   expect(at([0, 0.001, 0.2, 0.3, 0.2])).toEqual([[2, "▲"]]);
   expect(at([0.3, 0.2, 0.2, 0.01, 0])).toEqual([[3, "▼"]]);
   expect(at([0.2, 0.01, 0.01, 0.2])).toEqual([]);
@@ -160,7 +163,9 @@ test("the course of a topic leaves out periods without documents", () => {
     words: [],
   };
   const shown = display(report, {});
-  expect(course(report.timeline, shown.topics[0]!)).toEqual([{ x: Date.UTC(2024, 0, 1), y: 0.6, low: 0.5, high: 0.7 }]);
+  expect(course(report.timeline, shown.topics[0]!)).toEqual([
+    { x: Date.UTC(2024, 0, 1), y: 0.6, low: 0.5, high: 0.7, broken: false },
+  ]);
 });
 
 test("words that moved are ordered by how sure it is", () => {

@@ -63,6 +63,20 @@ impl InputArgs {
 }
 
 impl ReadingArgs {
+    /// The flags that decide which documents are read, as words of a command line; defaults are left out.
+    pub fn words(&self) -> Vec<String> {
+        let named = |flag: &str, value: Option<String>| value.map(|value| vec![flag.to_owned(), value]);
+        let other = |value: &str, usual: &str| (value != usual).then(|| value.to_owned());
+        let flags = [
+            named("--text-field", other(&self.text_field, "text")),
+            named("--id-field", other(&self.id_field, "id")),
+            named("--skip-docs", (self.skip_docs > 0).then(|| self.skip_docs.to_string())),
+            named("--limit-docs", self.limit_docs.map(|most| most.to_string())),
+            self.skip_bad.then(|| vec!["--skip-bad".to_owned()]),
+        ];
+        flags.into_iter().flatten().flatten().collect()
+    }
+
     /// These paths, with text cut by `tokenizer`.
     pub fn with(&self, paths: Vec<PathBuf>, tokenizer: Tokenizer) -> Result<Inputs> {
         Ok(Inputs {

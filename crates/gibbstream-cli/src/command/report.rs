@@ -187,6 +187,7 @@ impl ReportArgs {
         let (model, inputs) = (text(&self.model), self.inputs.iter().map(text).collect::<Vec<_>>());
         let mut words: Vec<String> = vec!["gibbstream".into(), "report".into(), model.clone()];
         words.extend(inputs.iter().cloned());
+        words.extend(self.reading.words());
         let fields = [
             ("--time-field", self.time_field.clone()),
             ("--group-field", self.group_field.clone()),
