@@ -220,6 +220,10 @@ pub fn run(
 
 impl ChooseKArgs {
     fn check(&self) -> Result<()> {
+        if let Some(model) = self.train.knobs.get("model").filter(|model| *model != "lda") {
+            let problem = format!("a model of kind {model} has no number of topics to choose");
+            return Err(Error::setting("--model", problem, "use lda"));
+        }
         let is_refused = |flag: &&String| NOT_FOR_CHOOSING.contains(&flag.replace('-', "_").as_str());
         match self.train.given.iter().find(is_refused) {
             Some(flag) if flag == "topics" => {
@@ -268,11 +272,6 @@ impl Setting {
     fn new(args: &ChooseKArgs, general: &General, output: &Output) -> anyhow::Result<Self> {
         let train = args.train(args.grid.0[0]);
         let mut plan = train.plan(general, None)?;
-        if plan.settings.model.name() != "lda" {
-            let problem =
-                format!("a model of kind {} has no number of topics to choose", plan.settings.model.name());
-            return Err(Error::setting("--model", problem, "use lda").into());
-        }
         if plan.open_rule.is_some() {
             let problem = "models can be compared only if they know the same words";
             return Err(Error::setting("--vocab-mode", problem, "use --vocab-mode fixed").into());

@@ -43,7 +43,8 @@ fn the_model_is_that_of_the_cleaned_corpus() {
             let warning = "bad records were passed over: 2 field missing, 3 not JSON, 2 not UTF-8, 2 not an object, \
                            2 wrong type of field";
             assert_eq!(report["warnings"], json!([warning]));
-            assert_eq!(ran.stderr, format!("warning: {warning}\n"));
+            let read = "read 120 documents: 30 distinct words\n";
+            assert_eq!(ran.stderr, format!("{read}warning: {warning}\n"));
         }
     }
     run(&folder, "train bad.jsonl --topics 3 --json").refused(

@@ -254,8 +254,10 @@ fn signals_write_a_checkpoint() {
         let output = child.wait_with_output().unwrap();
         drop(pipe);
         let stderr = String::from_utf8(output.stderr).unwrap();
-        let text =
-            format!("{name}: stopped after 12 minibatches; a checkpoint is in ck: go on with --resume\n");
+        let text = format!(
+            "11 documents have no word of the vocabulary, and taught nothing\n\
+             {name}: stopped after 12 minibatches; a checkpoint is in ck: go on with --resume\n"
+        );
         assert_eq!((output.status.code(), stderr.as_str()), (Some(code), text.as_str()));
         assert!(!folder.file("m.gbs").exists(), "the checkpoint holds the model");
         let line = "train - --format text --vocab vocab.txt --topics 3 --batch 10 --sweeps 5 --json";

@@ -128,7 +128,11 @@ impl Stored {
         let finished = expected["inspect"]["finished"].as_bool().unwrap();
         let begins = if finished { "this run has finished before" } else { "going on after " };
         assert!(ran.stderr.starts_with(begins), "{name}: {}", ran.stderr);
-        agree(name, &expected["finished"], &ran.json(), 0.0);
+        let (mut expected, found) = (expected["finished"].clone(), ran.json());
+        // Documents were counted once for every pass then; what a finished run has printed stays.
+        expected["documents"] =
+            (expected["documents"].as_u64().unwrap() / found["passes"].as_u64().unwrap_or(1)).into();
+        agree(name, &expected, &found, 0.0);
     }
 }
 

@@ -82,7 +82,7 @@ fn every_model_is_learnt_scored_asked_and_looked_at() {
         let shown = run(&folder, &format!("evaluate m.gbs {table} --particles 4")).ok().stdout;
         assert!(shown.contains("baseline") && shown.contains(score["baseline"].as_str().unwrap()), "{shown}");
 
-        let lines = run(&folder, &format!("infer m.gbs {table} --uncertainty")).ok().json_lines();
+        let lines = run(&folder, &format!("infer m.gbs {table} --uncertainty --digits 17")).ok().json_lines();
         assert_eq!((lines.len(), &lines[3]["id"], &lines[3]["index"]), (600, &"r3".into(), &3.into()));
         if model == "ica" {
             assert_eq!(fields(&lines[0]), ["id", "index", "sources", "spread"]);

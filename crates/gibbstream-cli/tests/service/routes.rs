@@ -85,7 +85,7 @@ fn answers_are_those_of_the_program() {
     let body = json!({ "documents": asked }).to_string();
     let inferred = server.post("/v1/infer", body).expect(200).json();
     let input = asked.iter().map(|line| format!("{line}\n")).collect::<String>();
-    let expected = run_with(&folder, &format!("infer {checkpoint} -"), |command| {
+    let expected = run_with(&folder, &format!("infer {checkpoint} - --digits 17"), |command| {
         command.write_stdin(input);
     });
     assert_eq!(inferred["documents"], json!(expected.ok().json_lines()));
