@@ -241,7 +241,7 @@ class Explorable:
         names: Sequence[Any] = range(len(tokens)) if ids is None else list(ids)
         if len(names) != len(tokens):
             raise ValueError(f"ids: there are {len(names)} for {len(tokens)} documents; give one for each document")
-        names = self._labels()
+        labels_of_topics = self._labels()
         order = np.argsort(-shares, axis=1, kind="stable")[:, :top]
         rows: list[tuple[Any, ...]] = []
         for document, name in enumerate(names):
@@ -253,7 +253,7 @@ class Explorable:
                 share = float(shares[document, topic])
                 if rank == 0 or share >= min_share:
                     deviation = float(deviations[document, topic])
-                    rows.append((name, int(topic), names[topic], share, deviation, *size))
+                    rows.append((name, int(topic), labels_of_topics[topic], share, deviation, *size))
         columns = ["document", "topic", "label", "share", "deviation", "tokens", "unknown_tokens"]
         return pandas.DataFrame(rows, columns=columns).astype({"topic": "Int64"})
 

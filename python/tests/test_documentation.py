@@ -57,9 +57,13 @@ def test_public_names_are_documented():
     assert all(getattr(gibbstream, name).__doc__ for name in gibbstream.__all__ if name != "__version__")
 
 
+# Pages may leave a file to be closed when the program ends, as scripts do.
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("page", PAGES)
 def test_pages(page, tmp_path, monkeypatch):
     """All blocks of a page, one after the other, with what they print."""
+    if page == "docs/single-cell.md":
+        pytest.importorskip("anndata", reason=f"{page} IS NOT RUN: pip install anndata")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     program = os.environ.get("GIBBSTREAM_PROGRAM")

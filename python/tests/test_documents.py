@@ -109,8 +109,9 @@ def test_topics_of_words(lda):
     found = lda.token_topics([TEXTS[0], "unknown words", TEXTS[1]])
     assert sorted(word for word, _ in found[0]) == ["cat", "chased", "dog"]
     assert found[1] == []
-    assert {topic for _, topic in found[0]} == {pets}
-    assert {topic for _, topic in found[2]} == {1 - pets}
+    # One sample for each word: most of them are of the topic that the text is about.
+    for text, topic in [(found[0], pets), (found[2], 1 - pets)]:
+        assert sum(own == topic for _, own in text) > len(text) / 2
 
 
 def test_topics_by_query(lda):

@@ -199,7 +199,7 @@ def test_settings_may_change_between_minibatches(many):
         (lambda X: -X, "Negative values in data passed to"),
         (lambda X: X[:0], "0 sample"),
         (lambda X: X[:, :-1], "is expecting 48 features"),
-        (lambda X: ["some", "texts"], "gibbstream.TextCorpus"),
+        (lambda X: ["some", "texts"], "fit it on texts"),
         (lambda X: np.arange(5), "Expected 2D array, got 1D array"),
         (lambda X: X * np.nan, "contains NaN"),
     ],
