@@ -32,12 +32,16 @@ lint:
 unit:
 	$(CARGO) test $(PROFILE) --workspace
 
+# Built for the whole workspace, as the tests are: one package alone would be compiled again, with fewer features.
+BUILT = target/ci
+
 examples:
-	$(CARGO) run $(PROFILE) --quiet --package gibbstream --example ten_methods
-	$(CARGO) run $(PROFILE) --quiet --package gibbstream --example custom_model
-	$(CARGO) run $(PROFILE) --quiet --package gibbstream --example blocks
+	$(CARGO) build $(PROFILE) --workspace --examples --bins
+	$(BUILT)/examples/ten_methods
+	$(BUILT)/examples/custom_model
+	$(BUILT)/examples/blocks
 	CARGO_TARGET_DIR=target $(CARGO) run $(PROFILE) --quiet --manifest-path examples/outside/Cargo.toml
-	$(CARGO) run $(PROFILE) --quiet -- demo --no-progress
+	$(BUILT)/gibbstream demo --no-progress
 
 PYTHON ?= python3
 VENV = .venv
@@ -58,7 +62,7 @@ python: $(VENV_READY) ## the Python package: style, types and tests, in a virtua
 	$(VENV)/bin/ruff format --check python examples
 	$(VENV)/bin/ruff check python examples
 	$(VENV)/bin/mypy
-	$(CARGO) build $(PROFILE) --package gibbstream-cli
+	$(CARGO) build $(PROFILE) --workspace --bins
 	GIBBSTREAM_PROGRAM=target/ci/gibbstream $(VENV)/bin/python -m pytest --quiet
 
 # The page: the committed web/dist/page.html must be what the sources give. Without Node or Chromium parts are left out, loudly.
@@ -69,7 +73,7 @@ web: ## the page: types, style, tests, the same bytes as committed, and tests in
 	  set -e; \
 	  test -x /usr/bin/chromium || { apt-get update -qq && apt-get install --yes -qq chromium; } >/dev/null 2>&1 || \
 	    echo "SKIPPED: no Chromium and it cannot be installed, so the page is NOT tested in a browser" >&2; \
-	  $(CARGO) build $(PROFILE) --package gibbstream-cli; \
+	  $(CARGO) build $(PROFILE) --workspace --bins; \
 	  cd web; npm ci --loglevel=error --no-audit --no-fund; \
 	  npm run --silent types:check; npm run --silent check; npm run --silent lint; \
 	  cp dist/page.html dist/committed.html; npm run --silent build; \
