@@ -76,10 +76,10 @@ web: ## the page: types, style, tests, the same bytes as committed, and tests in
 	  $(CARGO) build $(PROFILE) --workspace --bins; \
 	  cd web; npm ci --loglevel=error --no-audit --no-fund; \
 	  npm run --silent types:check; npm run --silent check; npm run --silent lint; \
-	  cp dist/page.html dist/committed.html; npm run --silent build; \
-	  cmp dist/committed.html dist/page.html || \
+	  cp -p dist/page.html node_modules/committed.html; npm run --silent build; \
+	  cmp node_modules/committed.html dist/page.html || \
 	    { echo "web/dist/page.html is not what the sources give: run npm run build in web/ and commit it" >&2; exit 1; }; \
-	  rm dist/committed.html; npm run --silent unit; \
+	  cp -p node_modules/committed.html dist/page.html; npm run --silent unit; \
 	  GIBBSTREAM_PROGRAM=target/ci/gibbstream npm run --silent e2e; \
 	fi
 
