@@ -44,7 +44,8 @@ fn the_model_is_that_of_train() {
                 break;
             }
         }
-        // Whenever that is: after whole minibatches.
+        // Whenever that is: after whole minibatches. It goes on learning meanwhile, so what was told and what is in the
+        // file when it stops may be of two moments, and each is compared with what `train -` makes of its documents.
         let model = server.wait("documents are learnt", |model| {
             let progress = &model["progress"];
             progress["accepted"] == 137
@@ -62,9 +63,11 @@ fn the_model_is_that_of_train() {
                 .any(|one| one["log_perplexity_per_document"] == score["log_perplexity_per_document"]);
             assert!(same && score["log_perplexity_per_document"].is_number(), "{score}");
         }
-        // The file of this moment is the same model.
         assert_eq!(server.stop(), Some(143));
         let file = run(&folder, &format!("inspect d{number}/model.gbs --json")).ok().json();
+        let later = file["documents"].as_u64().unwrap() - model["documents"].as_u64().unwrap();
+        let expected = offline(&folder, &lines[..whole.len() + later as usize], flags);
+        assert_eq!(file["documents"], expected["documents"], "{flags}");
         assert_eq!(file["model_hash"], expected["model_hash"], "{flags}");
     }
 }
