@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: deny sanitize miri help setup test check format lint unit examples python clusters clusters-all python-peers web slow fuzz service-schema bench bench-service bench-peers bench-python check-all package docs clean
+.PHONY: deny sanitize miri help setup test check format lint unit examples wheel python clusters clusters-all python-peers web slow fuzz service-schema bench bench-service bench-peers bench-python check-all package docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -44,18 +44,39 @@ examples:
 	$(BUILT)/gibbstream demo --no-progress
 
 PYTHON ?= python3
-VENV = .venv
-# The package as users install it, with what its tests need; compiled again only if something has changed.
-VENV_READY = $(VENV)/ready
-PYTHON_SOURCES = pyproject.toml Cargo.toml Cargo.lock $(shell find crates/gibbstream/src crates/gibbstream-python \
-  python/gibbstream -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi')
+PYTHON_SOURCES = pyproject.toml Cargo.toml Cargo.lock web/dist/page.html $(shell find crates/*/src crates/*/Cargo.toml python/gibbstream \
+  -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi')
 
-$(VENV_READY): $(PYTHON_SOURCES)
+# One wheel for all environments below. It has the profile and the features of the tests, so only what depends on Python
+# is compiled for it.
+WHEELS = target/wheels
+WHEEL_READY = $(WHEELS)/ready
+TOOLS = target/tools
+INSTALL = -m pip install --quiet --disable-pip-version-check
+
+$(TOOLS)/ready:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	  { echo "the Python package needs Python 3.10 or newer: make PYTHON=python3.12 test" >&2; exit 1; }
-	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV) || \
-	  { apt-get update && apt-get install --yes python3-venv && $(PYTHON) -m venv --clear $(VENV); }
-	MATURIN_PEP517_ARGS='--profile ci' $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check '.[test]'
+	$(PYTHON) -m venv $(TOOLS) || \
+	  { apt-get update && apt-get install --yes python3-venv && $(PYTHON) -m venv --clear $(TOOLS); }
+	$(TOOLS)/bin/python $(INSTALL) 'maturin>=1.9,<2' twine
+	touch $@
+
+$(WHEEL_READY): $(TOOLS)/ready $(PYTHON_SOURCES)
+	rm -rf $(WHEELS)
+	$(TOOLS)/bin/maturin build --quiet $(PROFILE) --compatibility linux --out $(WHEELS)
+	touch $@
+
+wheel: $(WHEEL_READY) ## the Python package as a wheel, in target/wheels, in the profile of the tests
+
+# The package as users install it, with what its tests need.
+VENV = .venv
+VENV_READY = $(VENV)/ready
+
+$(VENV_READY): $(WHEEL_READY)
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python $(INSTALL) "$$(echo $(WHEELS)/*.whl)[test]"
+	$(VENV)/bin/python $(INSTALL) --force-reinstall --no-deps $(WHEELS)/*.whl
 	touch $@
 
 python: $(VENV_READY) ## the Python package: style, types and tests, in a virtual environment
@@ -87,11 +108,11 @@ web: ## the page: types, style, tests, the same bytes as committed, and tests in
 CLUSTERS_VENV = .venv-clusters
 CLUSTERS_READY = $(CLUSTERS_VENV)/ready
 
-$(CLUSTERS_READY): $(PYTHON_SOURCES)
+$(CLUSTERS_READY): $(WHEEL_READY)
 	@command -v java >/dev/null || { apt-get update && apt-get install --yes openjdk-17-jre-headless; }
 	test -x $(CLUSTERS_VENV)/bin/python || $(PYTHON) -m venv $(CLUSTERS_VENV)
-	MATURIN_PEP517_ARGS='--profile ci' $(CLUSTERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  '.[ray,spark]' 'pytest>=8'
+	$(CLUSTERS_VENV)/bin/python $(INSTALL) "$$(echo $(WHEELS)/*.whl)[ray,spark]" 'pytest>=8'
+	$(CLUSTERS_VENV)/bin/python $(INSTALL) --force-reinstall --no-deps $(WHEELS)/*.whl
 	touch $@
 
 clusters: $(CLUSTERS_READY) ## the same bits on Ray and Spark, the quick part
@@ -127,7 +148,7 @@ SCHEMA_VENV = .venv-schema
 
 service-schema: ## generated requests against the OpenAPI document of the service (installs schemathesis first)
 	test -x $(SCHEMA_VENV)/bin/schemathesis || { $(PYTHON) -m venv $(SCHEMA_VENV) && $(SCHEMA_VENV)/bin/pip install --quiet schemathesis; }
-	$(CARGO) build $(PROFILE) --package gibbstream-cli
+	$(CARGO) build $(PROFILE) --workspace --bins
 	$(PYTHON) bench/service/schema.py target/ci/gibbstream $(SCHEMA_VENV)/bin/schemathesis
 
 bench-service: ## load on the service (bench/service/README.md); takes half an hour
@@ -166,27 +187,20 @@ miri: ## Miri over the plain path of the kernels
 	  MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) miri test --package gibbstream --lib -- lanes:: math:: ; \
 	else echo "SKIPPED: Miri: the toolchain has no such component here" >&2; fi
 
-TOOLS = target/tools
-
-package: ## what a release would upload, built and checked without uploading (RELEASING.md)
-	$(PYTHON) -m venv $(TOOLS)
-	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' twine
+package: $(TOOLS)/ready ## what a release would upload, built and checked without uploading (RELEASING.md)
 	rm -rf target/package-check && $(TOOLS)/bin/maturin build --release --locked --sdist --out target/package-check
 	$(TOOLS)/bin/twine check --strict target/package-check/*
 	$(CARGO) publish --dry-run --workspace --locked --allow-dirty
 
 DOCS_VENV = target/docs-venv
 
-docs: ## the documentation as a site, in target/site
+docs: $(WHEEL_READY) ## the documentation as a site, in target/site
 	test -x $(DOCS_VENV)/bin/python || $(PYTHON) -m venv $(DOCS_VENV)
-	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
-	$(CARGO) build --locked --package gibbstream-cli $(DOCS_PROFILE)
-	$(DOCS_VENV)/bin/python docs/site.py $(DOCS_PROGRAM)
-	$(DOCS_VENV)/bin/mkdocs build --strict --quiet --config-file target/docs/mkdocs.yml --site-dir ../site
-
-# The reference of commands is written by the program itself.
-DOCS_PROFILE ?= --profile ci
-DOCS_PROGRAM ?= target/ci/gibbstream
+	$(DOCS_VENV)/bin/python $(INSTALL) --requirement docs/requirements.txt $(WHEELS)/*.whl
+	$(DOCS_VENV)/bin/python $(INSTALL) --force-reinstall --no-deps $(WHEELS)/*.whl
+	$(CARGO) build $(PROFILE) --workspace --bins
+	$(DOCS_VENV)/bin/python docs/site.py $(BUILT)/gibbstream
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --quiet --config-file target/docs/mkdocs.yml --site-dir ../site
 
 clean: ## removes everything that was built
 	$(CARGO) clean

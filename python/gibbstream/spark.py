@@ -480,7 +480,7 @@ class LDAModel(_Published, Model, MLReadable, MLWritable):
         batch : DataFrame
             The documents. If one of them cannot be learnt from, nothing is.
         batch_id : int, optional
-            The number of the batch. One that is not newer than the last is passed over: it was delivered twice.
+            The number of the batch. One that is not newer than the last is skipped: it was delivered twice.
         """
         if batch_id is not None and self.last_batch is not None and batch_id <= self.last_batch:
             return
