@@ -86,7 +86,7 @@ class Learner(BaseEstimator):
             cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace("{knobs}\n", cls._knob_texts)
 
     def fit(self, X: Any, y: Any = None, *, runner: Runner | None = None) -> Self:
-        """Learn from all documents, from the beginning.
+        """Fit the model to documents, from scratch.
 
         Parameters
         ----------
@@ -98,14 +98,14 @@ class Learner(BaseEstimator):
         y : None
             Ignored.
         runner : Runner, optional
-            Where E-steps are computed, such as ``gibbstream.ray.Runner(workers=8)``; in this process if it is left out.
-            For the same documents in the same order the model has the same bits. Engines take data of their own, too.
+            Where E-steps are computed, such as ``gibbstream.ray.Runner(workers=8)``. Default: in this process.
+            For the same documents in the same order, the model is the same. Engines also accept their own data types.
 
         Returns
         -------
         self
 
-        Ctrl-C ends it after the minibatch at hand: what was learnt until then is kept, and ``KeyboardInterrupt``
+        Ctrl-C stops after the current minibatch. The model keeps what it has learnt, and ``KeyboardInterrupt`` is
         raised.
         """
         del y

@@ -34,7 +34,7 @@ _TOGETHER = 4096
 
 
 class Runner(runner.Runner):
-    """E-steps as Ray tasks, one per node with all its cores unless told otherwise.
+    """E-steps as Ray tasks, by default one per node, with all its cores.
 
     Parameters
     ----------

@@ -454,7 +454,7 @@ class LDAModel(_Published, Model, MLReadable, MLWritable):
 
     @property
     def model_hash(self) -> str:
-        """Equal hash, equal bits."""
+        """Models with equal hashes are identical."""
         return self._learnt().model_hash_
 
     def describe_topics(self, words: int = 10) -> list[list[str]]:
