@@ -254,6 +254,8 @@ class Learner(BaseEstimator):
             return X._corpus, None, X._corpus
         if isinstance(X, str):
             raise ValueError("X: this is one text; give a list of texts")
+        if isinstance(X, list | tuple) and len(X) == 0:
+            raise ValueError("X: there are no documents; give at least one")
         if is_text(X) and self._takes_text:
             if reset:
                 return self._read(TextCorpus(X, **(self.text or {})), reset=True)

@@ -136,7 +136,9 @@ def topic_shares(
     for place, topic in enumerate(shown):
         mean = np.bincount(places, weights=weight * shares[:, topic]) / total
         ax.plot(moments, mean, label=f"topic {topic}", marker=_MARKERS[place % len(_MARKERS)], markersize=4)
-    ax.set_ylabel("mean share of documents")
+    ax.set_ylabel("mean share in documents")
+    if np.issubdtype(moments.dtype, np.datetime64):
+        ax.tick_params(axis="x", rotation=30)
     # Beside the lines, so that it covers none of them.
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     return _finished(ax, title)
