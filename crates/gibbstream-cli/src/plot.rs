@@ -128,7 +128,8 @@ impl Plot {
 
     /// How the line of each name looks.
     fn styles(names: &[&str]) -> Vec<Style> {
-        let known: Vec<_> = names.iter().map(|name| METHODS.iter().position(|method| method == name)).collect();
+        let known: Vec<_> =
+            names.iter().map(|name| METHODS.iter().position(|method| method == name)).collect();
         let mut left = (0..).filter(|index| !known.contains(&Some(*index)));
         known.iter().map(|known| Style::of(known.or_else(|| left.next()).unwrap_or(0))).collect()
     }

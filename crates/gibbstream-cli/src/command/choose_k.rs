@@ -290,8 +290,7 @@ impl Setting {
         }
         let aside = plan.holdout as u64;
         if aside < 2 || documents <= aside {
-            let problem =
-                format!("{documents} documents are too few to hold some out and train on the rest");
+            let problem = format!("{documents} documents are too few to hold some out and train on the rest");
             return Err(Error::setting(
                 "INPUT",
                 problem,

@@ -82,9 +82,9 @@ fn the_number_of_topics_that_there_are_is_recommended() {
 
     let table = run(&folder, &line).ok();
     assert!(
-        table.stderr.contains(
-            "6 models: 3 numbers of topics, 2 seeds each; 100 documents in 3 passes, 20 held out"
-        ),
+        table
+            .stderr
+            .contains("6 models: 3 numbers of topics, 2 seeds each; 100 documents in 3 passes, 20 held out"),
         "{}",
         table.stderr
     );

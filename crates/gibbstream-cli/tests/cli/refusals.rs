@@ -166,9 +166,8 @@ fn unknown_methods_are_answered_with_the_known_ones() {
 #[test]
 fn too_few_documents_for_what_is_asked() {
     let folder = Folder::with_corpora();
-    run(&folder, "train uci --topics 3 --json --holdout 300").refused(
-        "--holdout: all documents are held out, and none is left for training; hold fewer out",
-    );
+    run(&folder, "train uci --topics 3 --json --holdout 300")
+        .refused("--holdout: all documents are held out, and none is left for training; hold fewer out");
     run(&folder, "train reviews.txt --topics 3 --json --holdout 500").refused(
         "reviews.txt: the input holds 120 documents, and 500 were to be skipped; \
          skip fewer documents (--skip-docs, --holdout)",
