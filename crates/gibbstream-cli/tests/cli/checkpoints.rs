@@ -273,7 +273,7 @@ fn signals_write_a_checkpoint() {
 }
 
 const ADVICE: &str =
-    "give the same input as before to go on, or another folder to --checkpoint to begin anew with this one";
+    "give the same input as before to continue, or another folder to --checkpoint to start again with this one";
 
 #[test]
 fn an_input_that_has_changed_is_refused_by_name() {

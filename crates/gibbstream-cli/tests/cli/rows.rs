@@ -218,14 +218,14 @@ fn bad_input_is_refused_with_place_and_advice() {
         ),
         (
             line("negative.csv", "poisson-mixture"),
-            "negative.csv:2: column `b`: -2 is not a count, that is a whole number from 0 to 2^53; correct it, or pass \
-             over such rows with --skip-bad"
+            "negative.csv:2: column `b`: -2 is not a count, that is a whole number from 0 to 2^53; correct it, or skip \
+             such rows with --skip-bad"
                 .to_owned(),
         ),
         (
             line("fraction.csv", "multinomial-mixture"),
-            "fraction.csv:2: column `b`: 2.5 is not a count, that is a whole number from 0 to 2^53; correct it, or pass \
-             over such rows with --skip-bad"
+            "fraction.csv:2: column `b`: 2.5 is not a count, that is a whole number from 0 to 2^53; correct it, or skip \
+             such rows with --skip-bad"
                 .to_owned(),
         ),
         (
