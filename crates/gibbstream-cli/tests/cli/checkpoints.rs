@@ -272,8 +272,7 @@ fn signals_write_a_checkpoint() {
     }
 }
 
-const ADVICE: &str =
-    "give the same input as before to continue, or another folder to --checkpoint to start again with this one";
+const ADVICE: &str = "give the same input as before to continue, or another folder to --checkpoint to start again with this one";
 
 #[test]
 fn an_input_that_has_changed_is_refused_by_name() {
