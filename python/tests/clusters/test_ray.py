@@ -197,8 +197,8 @@ def test_datasets_go_in_and_mixtures_come_out(cluster, here):
     mixtures = np.stack([row["theta"] for row in scored.take_all()])
     assert np.array_equal(mixtures, lda.transform(X))
     # A stage among others of Ray Data, with what it was given beside what it adds.
-    best = scored.map_batches(lambda batch: {"best": batch["theta"].argmax(1), "words": batch["counts"].sum(1)})
-    assert [row["words"] for row in best.take_all()] == np.asarray(X.sum(1)).ravel().tolist()
+    lengths = scored.map(lambda row: {"words": sum(row["counts"])})
+    assert [row["words"] for row in lengths.take_all()] == np.asarray(X.sum(1)).ravel().tolist()
     likelihoods = gibbstream.ray.score(lda, dataset(X[:50]), column="counts", num_cpus=0.5)
     found = np.array([row["log_likelihood"] for row in likelihoods.take_all()])
     assert np.array_equal(found, lda.log_likelihood(X[:50]))
@@ -222,7 +222,7 @@ def test_bad_rows_are_named_and_nothing_is_half_learnt(cluster):
     for data, column, message in [
         (dataset(negative.tocsr()), "counts", r"partition 2, row 3 \(row 123 .*column 5: -1 is not a number of occurr"),
         (short, "counts", r"partition 1, row 0 \(row 100 .*a vector of 40 counts, where others have 48"),
-        (null, "text", r"row 1 \(row 1 of the dataset; counted from 0\): column text is null"),
+        (null, "text", r"partition 1, row 0 \(row 1 of the dataset; counted from 0\): column text is null"),
         (empty, "counts", "no documents"),
         (dataset(X), "words", "there is no words; there are counts"),
     ]:

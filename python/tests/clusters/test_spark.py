@@ -28,6 +28,7 @@ from gibbstream.sources import packed_rows
 
 pytestmark = pytest.mark.filterwarnings("default")
 KILLS = ("nothing", "worker", "executor", "driver")
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def started():
@@ -41,6 +42,11 @@ def started():
         "spark.sql.shuffle.partitions": "3",
         "spark.default.parallelism": "2",
         "spark.python.worker.reuse": "true",
+        # Tiny jobs: compiling them well takes longer than running them.
+        "spark.driver.extraJavaOptions": QUICK_START,
+        "spark.executor.extraJavaOptions": QUICK_START,
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.adaptive.enabled": "false",
         # An executor that was killed must not end the test.
         "spark.deploy.maxExecutorRetries": "-1",
         "spark.task.maxFailures": "8",
