@@ -345,7 +345,12 @@ class _LDAParams(Params):
     seed = Param(Params._dummy(), "seed", "seed of all random streams", TypeConverters.toInt)
     method = Param(Params._dummy(), "method", "as the program names it", TypeConverters.toString)
     batch = Param(Params._dummy(), "batch", "documents in a minibatch, such as 100 or 100..5000", _as_text)
-    passes = Param(Params._dummy(), "passes", "passes over the documents", TypeConverters.toInt)
+    passes = Param(
+        Params._dummy(),
+        "passes",
+        "passes over the documents; 0: as many as gibbstream.LDA makes if it is not told",
+        TypeConverters.toInt,
+    )
     staleness = Param(Params._dummy(), "staleness", "0, or 1 to hide the time of an update", TypeConverters.toInt)
     workers = Param(Params._dummy(), "workers", "tasks for a minibatch; 0: as many as Spark runs", TypeConverters.toInt)
     threads = Param(Params._dummy(), "threads", "threads of a task", TypeConverters.toInt)
@@ -384,7 +389,7 @@ class _LDAParams(Params):
             seed=0,
             method="g-oem",
             batch="100",
-            passes=1,
+            passes=0,
             staleness=0,
             workers=0,
             threads=1,
@@ -405,7 +410,7 @@ class _LDAParams(Params):
             self._value("k"),
             method=self._value("method"),
             batch=int(batch) if batch.isdigit() else batch,
-            passes=self._value("passes"),
+            passes=self._value("passes") or None,
             random_state=self._value("seed"),
             n_jobs=1,
             **json.loads(self._value("options")),
