@@ -14,9 +14,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from conftest import drawn
 from gibbstream import HDP, LDA, GaussianMixture
 
-# A machine that does other work may take long to start the processes of a node. Ray reads this when it is imported.
-os.environ.setdefault("RAY_raylet_start_wait_time_s", "240")
-
 # The whole matrix takes long; make slow runs it.
 EVERYTHING = os.environ.get("GIBBSTREAM_CLUSTERS") == "all"
 
