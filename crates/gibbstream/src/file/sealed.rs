@@ -114,12 +114,11 @@ impl Arrays {
             fits.then_some(metadata).ok_or_else(|| "its arrays are not as long as it says".to_owned())
         });
         // Where the header makes no sense, the checksum still tells whether the file is damaged.
-        let values = match &metadata {
-            Ok(metadata) => read_arrays(input, metadata, &mut hasher)?,
-            Err(_) => {
-                io::copy(&mut input.take(length - 8 - size), &mut hasher)?;
-                BTreeMap::new()
-            }
+        let values = if let Ok(metadata) = &metadata {
+            read_arrays(input, metadata, &mut hasher)?
+        } else {
+            io::copy(&mut input.take(length - 8 - size), &mut hasher)?;
+            BTreeMap::new()
         };
         if hasher.finalize().to_hex().as_bytes() != written {
             return Err("its checksum does not match its content, so it is damaged or incomplete".into());
