@@ -141,7 +141,7 @@ fn crash_everywhere(changes: &[Change], hashes: &[String]) -> Found {
         let named = |changes: &[Change]| {
             changes
                 .iter()
-                .filter(|change| matches!(change, Change::Rename(_, to) if to.ends_with(".gbs")))
+                .filter(|change| matches!(change, Change::Rename(_, to) if to.starts_with("checkpoint-")))
                 .count()
         };
         let safe = named(&past[..flushed_names]);
