@@ -7,7 +7,8 @@
 mod watch;
 
 use crate::log::{LogHandle, LogReader, Next};
-use crate::publish::{Publisher, Urgency, yield_to_requests};
+use crate::priority::yield_to_requests;
+use crate::publish::{Publisher, Urgency};
 use crate::setup::Learning;
 use crate::status::Status;
 use crate::timeline::Timeline;
