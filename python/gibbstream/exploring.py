@@ -163,7 +163,7 @@ class Explorable:
         X : list or column of texts, TextCorpus, sparse matrix or array, optional
             Documents that coherence and the column ``documents`` are counted in; without them the two are missing.
         n_words : int
-            Words in the column ``words``, up to 30.
+            Words in the column ``words``, as :meth:`top_words` orders them.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class Explorable:
         pandas = _pandas("topics_frame")
         choices = self._choices(None, None, False, 0, 1.0) | {"as_json": True}
         data = json.loads(self._report(X, None, _beside(X, None, None, None, None), choices, None))
-        words = data["words"]["text"]
+        best = self.top_words(n_words)
         columns = [
             "label",
             "share",
@@ -194,7 +194,7 @@ class Explorable:
             "documents",
         ]
         rows = [
-            {name: topic[name] for name in columns} | {"words": [words[word] for word in topic["words"][:n_words]]}
+            {name: topic[name] for name in columns} | {"words": best[topic["id"]]}
             for topic in data["topics"]
         ]
         frame = pandas.DataFrame(rows, index=pandas.Index([topic["id"] for topic in data["topics"]], name="topic"))

@@ -23,6 +23,8 @@ mod model;
 
 mod labels;
 
+mod shown;
+
 mod checkpoint;
 
 pub use checkpoint::{Checkpoint, CheckpointFolder};
@@ -33,4 +35,5 @@ pub(crate) use labels::TopicNumbers;
 pub use layout::VERSION;
 pub use model::{HistoryEntry, Model, RunState};
 pub use new_file::{NewFile, replace};
+pub use shown::ShownWords;
 pub use version_1::upgraded_request;
