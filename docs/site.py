@@ -32,6 +32,7 @@ NAVIGATION = {
         "streams.md",
         "migrating.md",
         "single-cell.md",
+        "readable-topics.md",
         "working-with-topics.md",
         "page.md",
         "service.md",

@@ -193,10 +193,7 @@ class Explorable:
             "in_use",
             "documents",
         ]
-        rows = [
-            {name: topic[name] for name in columns} | {"words": best[topic["id"]]}
-            for topic in data["topics"]
-        ]
+        rows = [{name: topic[name] for name in columns} | {"words": best[topic["id"]]} for topic in data["topics"]]
         frame = pandas.DataFrame(rows, index=pandas.Index([topic["id"] for topic in data["topics"]], name="topic"))
         frame["label"] = self._labels()
         return frame.astype({"coherence": "float64", "documents": "Int64"})
