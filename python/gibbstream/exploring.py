@@ -182,7 +182,7 @@ class Explorable:
         pandas = _pandas("topics_frame")
         choices = self._choices(None, None, False, 0, 1.0) | {"as_json": True}
         data = json.loads(self._report(X, None, _beside(X, None, None, None, None), choices, None))
-        best = self.top_words(n_words)
+        best = [[word for _, word, _ in topic] for topic in self._model.top_words(n_words)]
         columns = [
             "label",
             "share",

@@ -11,7 +11,6 @@ use crate::learn::TopicParameters;
 use crate::model::topics::lda::Topics;
 use crate::summary::{TopicSummary, best_of, summarise, summary_of};
 use rayon::prelude::*;
-use std::sync::OnceLock;
 
 /// The order of a topic's words.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,11 +64,11 @@ pub(crate) fn shown_words(
     kept: &ShownWords,
     words: usize,
 ) -> Vec<Vec<u32>> {
-    let table = OnceLock::new();
+    let few = (0..parameters.met()).any(|k| kept.of_topic(k).len() < words);
+    let table = few.then(|| TellingWords::new(&parameters.topics, parameters.met()));
     let shown = |k: usize| {
         let mut shown: Vec<u32> = kept.of_topic(k).iter().copied().take(words).collect();
-        if shown.len() < words {
-            let table = table.get_or_init(|| TellingWords::new(&parameters.topics, parameters.met()));
+        if let Some(table) = table.as_ref().filter(|_| shown.len() < words) {
             let mut more = table.best(k, vocabulary, words + shown.len());
             more.retain(|word| !shown.contains(word));
             shown.extend(more.into_iter().take(words - shown.len()));

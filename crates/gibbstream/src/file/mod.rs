@@ -31,7 +31,7 @@ pub use checkpoint::{Checkpoint, CheckpointFolder};
 pub use destination::{Destination, Kind, claim_folder, is_of_kind};
 pub use features::Features;
 pub use labels::{LabelSource, TopicLabels};
-pub(crate) use labels::TopicNumbers;
+pub(crate) use labels::{TopicNumbers, checked as checked_label};
 pub use layout::VERSION;
 pub use model::{HistoryEntry, Model, RunState};
 pub use new_file::{NewFile, replace};

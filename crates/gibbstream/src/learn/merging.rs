@@ -74,7 +74,7 @@ pub fn merge(models: &[(&str, &Snapshot)], options: &MergeOptions<'_>) -> Result
         .zip(orders)
         .map(|(((_, model), places), order)| Part { model, places, order })
         .collect();
-    let settings = Settings { features: words.features.len(), ..first.settings.clone() };
+    let settings = Settings { features: words.features.len(), seeds: Vec::new(), ..first.settings.clone() };
     let before = options.base.map_or(Step::default(), |(_, base)| base.clock());
     let clock = parts.iter().skip(1).map(|part| part.model.clock()).fold(first.clock(), |all, clock| Step {
         update: all.update + clock.update - before.update,
@@ -437,7 +437,7 @@ pub fn regroup(name: &str, model: &Snapshot, groups: &[Vec<usize>]) -> Result<Mo
     }
     let Some(state) = model.topic_state() else { return Err(Error::setting(name, "it has no topics", "use another")) };
     let state = regrouped(state, groups);
-    let settings = Settings { components: groups.len(), ..model.settings.clone() };
+    let settings = Settings { components: groups.len(), seeds: Vec::new(), ..model.settings.clone() };
     let (clock, seen) = (model.clock(), model.fitted.word_frequencies().cloned().unwrap_or_default());
     let fitted = Box::new(FittedModel { model: settings.lda_model(), state, baseline: seen, clock });
     let (features, tokenizer, history) = (model.features.clone(), model.tokenizer.clone(), model.history.clone());

@@ -5,6 +5,7 @@
 
 use crate::corpus::Vocabulary;
 use crate::error::{Error, Result};
+use crate::file::checked_label;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt::Formatter;
@@ -46,6 +47,9 @@ impl Seeds {
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
         let begin = text.trim_start();
         let topics = if begin.starts_with(['[', '{']) { from_json(begin)? } else { from_lines(text) };
+        for label in topics.iter().filter_map(|topic| topic.label.as_deref()) {
+            checked_label(label).map_err(|refused| refused.to_string())?;
+        }
         match topics.iter().position(|topic| topic.words.is_empty()) {
             Some(empty) => Err(format!("topic {empty} has no words")),
             None if topics.is_empty() => Err("it names no topic".to_owned()),
@@ -154,6 +158,7 @@ mod tests {
             ("[[\"a\"], []]", "topic 1 has no words"),
             ("[1, 2]", "it is not JSON of words by topic"),
             ("{\"a\": 1}", "it is not JSON of words by topic"),
+            ("bad\tlabel: a", "has control characters"),
         ] {
             let refused = Seeds::parse(text).unwrap_err();
             assert!(refused.contains(problem), "{refused}");

@@ -30,6 +30,7 @@ use log::Log;
 pub use prepare::{Prepared, words_of_stream};
 use report::Report;
 use start::Start;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use watch::Watch;
@@ -149,10 +150,8 @@ fn learn(
     output.progress.start("training", source.unit(), total);
     let ended = run.fit(move |words| source.read_entering(words), &options, watch)?;
     output.progress.finish();
-    if run.has_learnt() {
-        let labels = plan.seeds.topics().iter().map(|topic| topic.label.clone()).enumerate();
-        let label = |(topic, label)| (topic as u32, Label { label, ..Label::default() });
-        run.set_labels(&labels.filter(|(_, label)| label.is_some()).map(label).collect())?;
+    if run.has_learnt() && !plan.seeds.topics().is_empty() {
+        run.set_labels(&seed_labels(plan))?;
     }
     if ended == Ended::Finished && run.has_learnt() && plan.settings.model.has_topics() {
         show_words(run, plan, prepared)?;
@@ -166,6 +165,13 @@ fn learn(
         output.detail(format_args!("{unknown} tokens of words outside of the vocabulary were left out"));
     }
     Ok(ended)
+}
+
+/// The labels of topics with seeds.
+fn seed_labels(plan: &Plan) -> BTreeMap<u32, Label> {
+    let labels = plan.seeds.topics().iter().map(|topic| topic.label.clone()).enumerate();
+    let label = |(topic, label)| (topic as u32, Label { label, ..Label::default() });
+    labels.filter(|(_, label)| label.is_some()).map(label).collect()
 }
 
 /// Finds which words of the topics go together, if the documents can be read again.

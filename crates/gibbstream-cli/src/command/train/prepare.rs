@@ -67,8 +67,9 @@ impl Prepared {
             (Source::rows(inputs, rows), features, None)
         };
         plan.settings.features = features.len();
-        if base.is_none() {
-            plant_seeds(plan, &features, output);
+        match base {
+            None => plant_seeds(plan, &features, output),
+            Some(base) => plan.settings.seeds.clone_from(&base.settings.seeds),
         }
         complete_method(plan, args, documents, output);
         plan.settings.validate()?;
