@@ -166,7 +166,7 @@ class Explorable:
         X : list or column of texts, TextCorpus, sparse matrix or array, optional
             Documents that coherence and the column ``documents`` are counted in; without them the two are missing.
         n_words : int
-            Words in the column ``words``, up to 30.
+            Words in the column ``words``, as :meth:`top_words` orders them.
 
         Returns
         -------
@@ -185,7 +185,7 @@ class Explorable:
         pandas = _pandas("topics_frame")
         choices = self._choices(None, None, False, 0, 1.0) | {"as_json": True}
         data = json.loads(self._report(X, None, _beside(X, None, None, None, None), choices, None))
-        words = data["words"]["text"]
+        best = [[word for _, word, _ in topic] for topic in self._model.top_words(n_words)]
         columns = [
             "label",
             "share",
@@ -196,10 +196,7 @@ class Explorable:
             "in_use",
             "documents",
         ]
-        rows = [
-            {name: topic[name] for name in columns} | {"words": [words[word] for word in topic["words"][:n_words]]}
-            for topic in data["topics"]
-        ]
+        rows = [{name: topic[name] for name in columns} | {"words": best[topic["id"]]} for topic in data["topics"]]
         frame = pandas.DataFrame(rows, index=pandas.Index([topic["id"] for topic in data["topics"]], name="topic"))
         frame["label"] = self._labels()
         return frame.astype({"coherence": "float64", "documents": "Int64"})

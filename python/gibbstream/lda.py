@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from gibbstream.estimator import TopicEstimator
@@ -28,6 +28,9 @@ class LDA(TopicEstimator):
     text : dict, optional
         How to tokenize raw text: parameters of :class:`TextCorpus`, such as ``{"min_df": 5, "stop_words": None}``. The
         model stores them.
+    seeds : list of lists of str, or dict of them by label, optional
+        Words that pull the first topics: each of these topics starts with half of its tokens on its words. The keys of a
+        dictionary become labels.
     transform_sweeps : int
         Sweeps over each document in ``transform``; the first quarter is dropped as burn-in, the rest is averaged. Fewer
         are faster and less accurate.
@@ -113,6 +116,7 @@ class LDA(TopicEstimator):
         total_docs: int | None = None,
         passes: int | None = None,
         text: Mapping[str, Any] | None = None,
+        seeds: Sequence[Sequence[str]] | Mapping[str, Sequence[str]] | None = None,
         transform_sweeps: int = 100,
         particles: int = 20,
         random_state: Any = None,
@@ -142,6 +146,7 @@ class LDA(TopicEstimator):
         self.total_docs = total_docs
         self.passes = passes
         self.text = text
+        self.seeds = seeds
         self.transform_sweeps = transform_sweeps
         self.particles = particles
         self.random_state = random_state

@@ -66,6 +66,11 @@ impl Files {
 }
 
 impl Files {
+    /// All documents from the top, and how many there are, if that is known.
+    pub fn documents_again(&self) -> (ObservationStream, u64) {
+        (observations(self.inputs.documents(&self.features.vocabulary())), self.documents.unwrap_or(0))
+    }
+
     fn open(paths: Vec<PathBuf>, kind: ModelKind, words: Option<Vec<String>>) -> gibbstream::Result<Self> {
         let inputs = Inputs { paths, ..Inputs::default() }.resolve()?;
         if inputs.is_read_once() {

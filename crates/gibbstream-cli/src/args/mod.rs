@@ -54,7 +54,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Demo(command::demo::DemoArgs),
-    Train(Box<train::TrainArgs>),
+    Train(Box<train::TrainCommand>),
     Serve(Box<serve::ServeArgs>),
     Evaluate(command::evaluate::EvaluateArgs),
     Topics(command::topics::TopicsArgs),
@@ -168,8 +168,10 @@ pub enum Refusal {
 /// Reads the command line of the main program.
 pub fn parse(words: Vec<OsString>) -> Result<Cli, Refusal> {
     let (mut cli, matches): (Cli, _) = parse_as(command(), words)?;
-    if let (Command::Train(train), Some(matches)) = (&mut cli.command, matches.subcommand_matches("train")) {
-        train.given = given(matches);
+    if let (Command::Train(command), Some(matches)) = (&mut cli.command, matches.subcommand_matches("train"))
+    {
+        command.train.given = given(matches);
+        command.train.seeds = command.seeds.take();
     }
     if let (Command::ChooseK(choose), Some(matches)) =
         (&mut cli.command, matches.subcommand_matches("choose-k"))
@@ -329,7 +331,8 @@ mod tests {
         let words =
             ["gibbstream", "train", "corpus"].into_iter().map(str::to_owned).chain(words.iter().cloned());
         let cli = Cli::from_arg_matches(&command.try_get_matches_from(words).unwrap()).unwrap();
-        let Command::Train(train) = cli.command else { panic!("another command") };
+        let Command::Train(command) = cli.command else { panic!("another command") };
+        let train = command.train;
         train.knobs.get(name).map(str::to_owned)
     }
 

@@ -7,7 +7,7 @@ use super::knobs::KnobArgs;
 use crate::command::evaluate::tokenizer_of;
 use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
 use gibbstream::file::Model;
-use gibbstream::learn::Settings;
+use gibbstream::learn::{Seeds, Settings};
 use gibbstream::{Error, Result};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -37,6 +37,10 @@ the same model as that of an uninterrupted run. Input from a pipe must start aga
 --follow reads a growing file like `tail -F`, also when the file is replaced. The vocabulary must be given with --vocab,
 or use --vocab-mode grow or hash=BITS.
 
+--seeds FILE starts the first topics from words that you choose: one line of words per topic, such as
+`space: orbit nasa shuttle`. The text before the colon becomes the label of the topic. Seeds only say which topic is
+which; the other words are learnt.
+
 --continue MODEL trains a model on more documents. Its settings stay the same unless flags change them. Changes are
 recorded in the history of the model.";
 
@@ -54,11 +58,21 @@ const WORD_FLAGS: [&str; 9] = [
 ];
 
 /// Other flags of documents, which mean nothing for rows of numbers.
-const DOCUMENT_FLAGS: [&str; 2] = ["text-field", "transpose"];
+const DOCUMENT_FLAGS: [&str; 3] = ["text-field", "transpose", "seeds"];
 
 /// Learn topics from documents and write a model
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
+pub struct TrainCommand {
+    #[command(flatten)]
+    pub train: TrainArgs,
+    /// File with words that pull topics: a line of words for each topic, or `label: words`
+    #[arg(long, value_name = "FILE")]
+    pub seeds: Option<PathBuf>,
+}
+
+/// The flags of `train` that other commands have too.
+#[derive(Clone, Debug, clap::Args)]
 pub struct TrainArgs {
     #[command(flatten)]
     pub input: InputArgs,
@@ -95,6 +109,9 @@ pub struct TrainArgs {
     words: WordArgs,
     #[command(flatten)]
     pub checkpoints: CheckpointArgs,
+    /// Words that pull topics, which only `train` can have.
+    #[arg(skip)]
+    pub seeds: Option<PathBuf>,
     /// Flags that the user gave.
     #[arg(skip)]
     pub given: Vec<String>,
@@ -114,6 +131,8 @@ pub struct Plan {
     pub max_seconds: f64,
     pub holdout: usize,
     pub eval_every: Option<u64>,
+    /// Words that pull topics.
+    pub seeds: Seeds,
 }
 
 impl Plan {
@@ -130,6 +149,10 @@ impl Plan {
             request["words"] = json!(self.limits);
             request["vocab-mode"] = json!(self.open_rule);
         }
+        if !self.seeds.topics().is_empty() {
+            let words: Vec<&[String]> = self.seeds.topics().iter().map(|topic| &*topic.words).collect();
+            request["seeds"] = json!(words);
+        }
         request
     }
 }
@@ -143,7 +166,10 @@ impl TrainArgs {
             _ if !has_topics => self.refuse(&[&WORD_FLAGS[..], &DOCUMENT_FLAGS].concat(), || {
                 format!("does not apply to {{model}} {}", settings.model.name())
             })?,
-            Some(base) => self.check_words(base)?,
+            Some(base) => {
+                self.refuse(&["seeds"], || "a model that is continued has topics already".into())?;
+                self.check_words(base)?;
+            }
             None => {}
         }
         // The size of the corpus, if the method needs it, may only be known after reading.
@@ -188,6 +214,10 @@ impl TrainArgs {
                 "use --vocab-mode fixed, or a method that learns from minibatches",
             );
         }
+        if open_rule.is_some() && self.seeds.is_some() {
+            let problem = "the words must be known before learning begins";
+            return refuse("--seeds", problem, "use --vocab-mode fixed, or leave them out");
+        }
         if self.follow && (passes > 1 || settings.method.whole_corpus) {
             let problem = "a stream without end cannot be read as a whole";
             return refuse("--follow", problem, "use one pass, and a method that learns from minibatches");
@@ -207,8 +237,10 @@ impl TrainArgs {
             max_seconds,
             holdout: self.holdout,
             eval_every: self.eval_every,
+            seeds: self.seeds.as_deref().map(Seeds::load).transpose()?.unwrap_or_default(),
         })
     }
+
     /// The rule of a model that is continued stays, except that fixed words may begin to grow.
     fn open_rule(&self, base: Option<&Model>) -> Result<Option<OpenRule>> {
         let rule = self.words.open_rule()?;

@@ -11,6 +11,7 @@ use gibbstream::evaluation::completion::Completion;
 use gibbstream::evaluation::elbo::Elbo;
 use gibbstream::evaluation::rows::RowScore;
 use gibbstream::evaluation::{Estimator, Evaluation, Score};
+use gibbstream::explore::WordOrder;
 use gibbstream::file::Model;
 use gibbstream::learn::{AnyScore, Snapshot};
 use serde::Serialize;
@@ -187,7 +188,7 @@ pub fn tokenizer_of(model: &Model) -> Tokenizer {
 
 /// How often the best words of the topics meet in the documents.
 fn coherence_of(snapshot: &Snapshot, source: &Source) -> gibbstream::Result<Coherence> {
-    let best = snapshot.parameters()?.topics()?.summaries(COHERENT_WORDS, 1.0);
+    let best = snapshot.summaries(COHERENT_WORDS, WordOrder::Telling)?;
     let best: Vec<Vec<u32>> =
         best.iter().map(|topic| topic.words.iter().map(|&(word, _)| word).collect()).collect();
     let mut counter = CoherenceCounter::new(&best)?;

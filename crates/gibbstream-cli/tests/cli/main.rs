@@ -21,6 +21,8 @@ mod repeatability;
 
 mod odd_documents;
 
+mod shown_words;
+
 mod signals;
 
 mod outputs;

@@ -202,7 +202,7 @@ impl<'a> Explorer<'a> {
         let place = |word: u32| places.get(&word).copied().unwrap_or_default();
         report.words = table.words(&ids, parameters, &vocabulary, snapshot.word_counts());
         let created_as = snapshot.topic_state().and_then(|state| state.sticks.as_ref()).map(|sticks| &*sticks.ids);
-        report.topics = table.report(parameters, &vocabulary, created_as, place);
+        report.topics = table.report(parameters, &vocabulary, &snapshot.shown, created_as, place);
         for (topic, name) in report.topics.iter_mut().zip(snapshot.topic_names()) {
             if let Some((name, LabelSource::Auto)) = name {
                 topic.label = name;

@@ -58,6 +58,7 @@ impl From<TopicSettings> for Settings {
             features: old.vocabulary,
             batch: old.batch,
             seed: old.seed,
+            seeds: Vec::new(),
         }
     }
 }
@@ -74,6 +75,7 @@ impl From<RowSettings> for Settings {
             features: old.dimension,
             batch: old.batch,
             seed: old.seed,
+            seeds: Vec::new(),
         }
     }
 }

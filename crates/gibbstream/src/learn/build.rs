@@ -98,6 +98,7 @@ impl Settings {
             start: self.method.start,
             averaging: self.method.averaging,
             seed: self.seed,
+            seeds: self.seeds.clone(),
         }
     }
 

@@ -271,7 +271,11 @@ pub fn given(settings: &Settings) -> Vec<(&'static str, String)> {
     let differs =
         |name: &str, text: &str| Knob::named(name).and_then(|knob| knob.show(&base)).as_deref() != Some(text);
     let few: Vec<_> = all().filter(|(name, text)| named(name) || differs(name, text)).collect();
-    let again = self::settings(&few).map(|again| Settings { features: settings.features, ..again });
+    let again = self::settings(&few).map(|again| Settings {
+        features: settings.features,
+        seeds: settings.seeds.clone(),
+        ..again
+    });
     if again.is_ok_and(|again| again == *settings) { few } else { all().collect() }
 }
 

@@ -27,6 +27,8 @@ mod parameters;
 // What can be chosen.
 mod settings;
 
+mod seeds;
+
 pub mod knobs;
 
 mod knob_table;
@@ -80,6 +82,7 @@ pub use minibatches::{
 pub use observer::{Event, Observer};
 pub use parameters::{AnyScore, Diagnostics, Parameters, Predictor, RowParameters, TopicParameters};
 pub use read_ahead::ReadAhead;
+pub use seeds::{SeededTopic, Seeds};
 pub use settings::{MAX_COMPONENTS, ModelKind, Settings};
 pub use self_test::self_test;
 pub use snapshot::{Snapshot, SnapshotReader};

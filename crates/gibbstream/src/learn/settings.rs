@@ -148,6 +148,9 @@ pub struct Settings {
     pub batch: BatchSize,
     /// Seed of all random streams.
     pub seed: Seed,
+    /// Words that pull the first topics, by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seeds: Vec<Vec<u32>>,
 }
 
 impl Settings {
@@ -168,6 +171,7 @@ impl Settings {
             features: 0,
             batch: BatchSize::of(100),
             seed: Seed(0),
+            seeds: Vec::new(),
         }
     }
 
@@ -229,12 +233,28 @@ impl Settings {
             return refuse(name, problem.into(), "check the input and its filters".into());
         }
         self.batch.validate()?;
+        self.validate_seeds()?;
         match &self.model {
             ModelKind::Lda => self.method.validate(),
             ModelKind::Hdp(hdp) => {
                 hdp.validate(self.components).and_then(|()| self.method.validate_for_hdp())
             }
             _ => self.validate_rows(),
+        }
+    }
+
+    fn validate_seeds(&self) -> Result<()> {
+        let refuse = |problem: String, advice: &str| Err(Error::setting("seeds", problem, advice));
+        if !self.seeds.is_empty() && !self.model.has_topics() {
+            return refuse("a model of numbers has no words".into(), "leave them out");
+        }
+        if self.seeds.len() > self.components {
+            let problem = format!("they name {} topics, and there are {}", self.seeds.len(), self.components);
+            return refuse(problem, "ask for more topics, or name fewer");
+        }
+        match self.seeds.iter().flatten().find(|&&word| word as usize >= self.features) {
+            Some(word) => refuse(format!("there is no word {word}"), "use words of the vocabulary"),
+            None => Ok(()),
         }
     }
 

@@ -2,8 +2,10 @@
 
 use super::parameters::Parameters;
 use crate::error::{Error, Result};
+use crate::explore::{WordOrder, summaries};
 use crate::file::Model;
 use crate::model::topics::lda::LogTopics;
+use crate::summary::TopicSummary;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +52,12 @@ impl Snapshot {
         }
         let parameters = self.model.fitted.parameters()?;
         Ok(self.parameters.get_or_init(|| parameters))
+    }
+
+    /// Every topic that has been met, with so many words as they are shown, or in another order.
+    pub fn summaries(&self, words: usize, order: WordOrder) -> Result<Vec<TopicSummary>> {
+        let parameters = self.parameters()?.topics()?;
+        Ok(summaries(parameters, &self.model.features.vocabulary(), &self.model.shown, words, order))
     }
 
     /// Logarithms of the topics for the evidence lower bound.

@@ -103,6 +103,7 @@ fn whole_corpus_with_step_one_is_batch_em() {
         start: Start::Gamma,
         averaging: Averaging::None,
         seed: Seed(3),
+        seeds: Vec::new(),
     };
     let run = Run {
         step: StepSize::Constant(1.0),

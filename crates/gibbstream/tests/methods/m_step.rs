@@ -22,6 +22,7 @@ fn model(rule: TopicRule) -> Lda {
         start: Start::Gamma,
         averaging: Averaging::None,
         seed: Seed(1),
+        seeds: Vec::new(),
     }
 }
 

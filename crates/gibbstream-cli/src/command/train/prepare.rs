@@ -67,6 +67,10 @@ impl Prepared {
             (Source::rows(inputs, rows), features, None)
         };
         plan.settings.features = features.len();
+        match base {
+            None => plant_seeds(plan, &features, output),
+            Some(base) => plan.settings.seeds.clone_from(&base.settings.seeds),
+        }
         complete_method(plan, args, documents, output);
         plan.settings.validate()?;
         if has_topics {
@@ -78,6 +82,19 @@ impl Prepared {
         };
         Ok(Self { source, features, documents, tokenizer })
     }
+}
+
+/// Gives the seeds of the plan the numbers of its words.
+fn plant_seeds(plan: &mut Plan, features: &Features, output: &Output) {
+    if plan.seeds.topics().is_empty() {
+        return;
+    }
+    let (seeds, unknown) = plan.seeds.numbered(&features.vocabulary());
+    if !unknown.is_empty() {
+        let list = unknown.join(", ");
+        output.warn(format_args!("--seeds: these words are not in the vocabulary and pull nothing: {list}"));
+    }
+    plan.settings.seeds = seeds;
 }
 
 /// The words of documents that will come, before any has: those of a model or a file, or none that are fixed. Completes the

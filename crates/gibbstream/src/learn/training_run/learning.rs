@@ -4,6 +4,7 @@ use super::TrainingRun;
 use crate::learn::batch_size::BatchSize;
 use crate::corpus::{Document, ResolvedInputs, Tokenizer};
 use crate::error::{Error, Result};
+use crate::file::ShownWords;
 use crate::learn::batch::{AnyBatch, Observation};
 use crate::learn::held_out::HeldOut;
 use crate::learn::minibatches::{
@@ -178,6 +179,7 @@ impl TrainingRun {
             self.trainer.grow(open.len());
         }
         let before = self.cost.wall;
+        self.shown = ShownWords::default();
         let step = self.cost.of(&mut self.trainer, work)?;
         if let (Some(open), AnyBatch::Documents(batch)) = (self.features.open_mut(), &cut.batch) {
             self.trainer.forget(&open.close(batch));

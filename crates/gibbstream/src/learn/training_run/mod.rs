@@ -25,8 +25,9 @@ use super::snapshot::{Snapshot, SnapshotReader};
 use super::stop::Stop;
 use crate::corpus::{InputPlace, ResolvedInputs, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
+use crate::explore::{MOST_DOCUMENTS, TogetherCounter, stride};
 use crate::explore::report::Label;
-use crate::file::{Features, HistoryEntry, Model, RunState, TopicLabels, TopicNumbers};
+use crate::file::{Features, HistoryEntry, Model, RunState, ShownWords, TopicLabels, TopicNumbers};
 use crate::learn::trainer::{Trainer, nothing_learnt};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub struct TrainingRun {
     tokenizer: Option<Tokenizer>,
     history: Vec<HistoryEntry>,
     labels: TopicLabels,
+    /// The words that are shown of topics, if documents told and nothing was learnt since.
+    shown: ShownWords,
     position: StreamPosition,
     /// What is read, if checkpoints are to know whether it is still the same.
     inputs: Option<ResolvedInputs>,
@@ -73,9 +76,9 @@ impl TrainingRun {
 
     /// A run that goes on from a model, with settings that may differ in how it learns.
     pub fn resume(model: Model, settings: Settings, threads: usize) -> Result<Self> {
-        let Model { fitted, features, tokenizer, history, labels, .. } = model;
+        let Model { fitted, features, tokenizer, history, labels, shown, .. } = model;
         let trainer = Trainer::resume(settings, fitted, threads)?;
-        Ok(Self { labels, ..Self::with(trainer, threads, features, tokenizer, history) })
+        Ok(Self { labels, shown, ..Self::with(trainer, threads, features, tokenizer, history) })
     }
 
     fn with(
@@ -93,6 +96,7 @@ impl TrainingRun {
             tokenizer,
             history,
             labels: TopicLabels::default(),
+            shown: ShownWords::default(),
             position,
             inputs: None,
             places: Vec::new(),
@@ -197,6 +201,24 @@ impl TrainingRun {
         set
     }
 
+    /// Looks at documents once more, of which there are about `count`, to find which words of the topics go together: those
+    /// are shown from now on, until more is learnt. What was learnt stays as it is. Models of numbers have no words.
+    pub fn show_words_of(
+        &mut self,
+        documents: impl Iterator<Item = Result<Observation>>,
+        count: u64,
+    ) -> Result<()> {
+        let Parameters::Topics(parameters) = self.trainer.parameters()? else { return Ok(()) };
+        let mut counter = TogetherCounter::new(&parameters, &self.features.vocabulary());
+        for document in documents.step_by(stride(count)).take(MOST_DOCUMENTS) {
+            if let Observation::Document(document) = document? {
+                counter.add(&document);
+            }
+        }
+        self.shown = counter.finish();
+        Ok(())
+    }
+
     /// Gives the words or columns other names.
     pub fn rename(&mut self, names: Vec<String>) -> Result<()> {
         if names.len() != self.features.len() || self.features.open().is_some() {
@@ -222,6 +244,7 @@ impl TrainingRun {
             tokenizer: self.tokenizer.clone(),
             history: self.history.clone(),
             labels: self.labels.clone(),
+            shown: self.shown.clone(),
         }))
     }
 
@@ -270,6 +293,11 @@ impl TrainingRun {
     /// Words or columns.
     pub fn features(&self) -> &Features {
         &self.features
+    }
+
+    /// The words that are shown of topics, where documents told.
+    pub fn shown(&self) -> &ShownWords {
+        &self.shown
     }
 
     /// How text is cut into words, if there is any.

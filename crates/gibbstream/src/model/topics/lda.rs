@@ -39,6 +39,8 @@ pub struct Lda {
     pub averaging: Averaging,
     /// Seed of moves that are random.
     pub seed: Seed,
+    /// Words that pull the first topics: they begin with half of their tokens on them.
+    pub seeds: Vec<Vec<u32>>,
 }
 
 /// The random topics that a run starts from.
@@ -265,6 +267,16 @@ impl Lda {
         self.rule.probabilities(counts.scale(), counts.scaled_totals(), self.vocabulary, step)
     }
 
+    /// Moves half of the mass of topics with seeds to their words.
+    fn plant(&self, counts: &mut [f64], mass: f64) {
+        for (topic, words) in self.seeds.iter().enumerate().filter(|(_, words)| !words.is_empty()) {
+            counts.iter_mut().skip(topic).step_by(self.topics).for_each(|count| *count *= 0.5);
+            for &word in words {
+                counts[word as usize * self.topics + topic] += 0.5 * mass / words.len() as f64;
+            }
+        }
+    }
+
     /// Random weights of one word, for all topics.
     fn start_row(&self, word: u64, seed: Seed, row: &mut [f64]) {
         let mut random = seed.stream(Purpose::Initial, [word, 0]);
@@ -394,6 +406,7 @@ impl LatentModel for Lda {
         for row in counts.chunks_exact_mut(self.topics) {
             row.iter_mut().zip(&factors).for_each(|(value, factor)| *value *= factor);
         }
+        self.plant(&mut counts, mass);
         LdaState {
             counts: TopicStats::new(self.topics, counts, self.averaging.is_on()),
             alpha: AlphaState::new(vec![self.alpha.start(self.topics); self.topics]),
