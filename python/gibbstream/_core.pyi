@@ -97,6 +97,7 @@ class Model:
         corpus: Corpus | None = None,
         files: Files | None = None,
         seeds: str | None = None,
+        stream: bool = False,
     ) -> None: ...
     @classmethod
     def load(cls, path: str | PathLike[str], threads: int) -> Model: ...

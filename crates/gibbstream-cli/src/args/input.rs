@@ -30,7 +30,7 @@ pub struct ReadingArgs {
     format: String,
     /// File with the vocabulary, one word per line; also names the words of formats that only number them
     #[arg(long, value_name = "FILE")]
-    vocab: Option<PathBuf>,
+    pub vocab: Option<PathBuf>,
     /// JSON field or column that contains the text or a list of tokens (in Parquet also a list of word ids, with their
     /// counts in a column `counts`)
     #[arg(long, value_name = "NAME", default_value = "text")]

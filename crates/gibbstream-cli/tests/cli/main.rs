@@ -63,6 +63,8 @@ mod timeline;
 
 mod merge;
 
+mod modes;
+
 mod choose_k;
 
 mod rows;

@@ -5,7 +5,7 @@ use crate::interrupt::Signal;
 use crate::measure::peak_rss_mib;
 use crate::output::{FAINT, Output, STRONG, count};
 use gibbstream::learn::trainer::Trainer;
-use gibbstream::learn::{Diagnostics, TrainingRun};
+use gibbstream::learn::{Diagnostics, Mode, TrainingRun};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,6 +21,7 @@ pub struct Report {
     schema: &'static str,
     model: &'static str,
     method: String,
+    mode: Mode,
     topics: usize,
     /// Only where the number of topics is open: those with more than a thousandth of all tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,6 +82,7 @@ impl Report {
             schema: "gibbstream/train/1",
             model: settings.model.name(),
             method: settings.name.clone(),
+            mode: settings.mode,
             topics: if is_of_rows { settings.components } else { alpha.len() },
             topics_used: trainer.topics_used(),
             topics_created: trainer.sticks().map(|sticks| sticks.created),
