@@ -5,7 +5,7 @@ use super::checkpoint::CheckpointArgs;
 use super::input::{InputArgs, WordArgs};
 use super::knobs::KnobArgs;
 use crate::command::evaluate::tokenizer_of;
-use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
+use gibbstream::corpus::{Inputs, OpenRule, SAMPLED_FROM_STREAMS, Tokenizer, VocabularyLimits};
 use gibbstream::file::Model;
 use gibbstream::learn::Settings;
 use gibbstream::{Error, Result};
@@ -22,7 +22,7 @@ Examples:
   gibbstream train patches.npy --model ica --components 16 --out patches.gbs      rows of numbers
   gibbstream train events.jsonl --follow --vocab-mode grow --topics 50 --checkpoint events/ --resume --out events.gbs
 
-Text is read twice: once to find the words, once to learn. From standard input it is kept in a temporary file in
+Text is read twice: once to find the words, once to learn; with --phrases once more. From standard input it is kept in a temporary file in
 between, unless the words are given with --vocab.
 
 With --holdout N the first N documents read are not learnt from, nor do their words count for the vocabulary;
@@ -41,13 +41,17 @@ With --continue MODEL the topics of a model learn from further documents. Its se
 flags that are given; what was changed is kept in the history of the model.";
 
 /// Flags that decide which words there are.
-const WORD_FLAGS: [&str; 9] = [
+const WORD_FLAGS: [&str; 13] = [
     "vocab",
     "vocab-mode",
     "max-vocab",
     "min-df",
     "max-df",
+    "language",
     "stop-words",
+    "html",
+    "keep-urls",
+    "phrases",
     "ngrams",
     "min-length",
     "no-lowercase",
@@ -108,6 +112,8 @@ pub struct Plan {
     pub inputs: Inputs,
     pub tokenizer: Tokenizer,
     pub limits: VocabularyLimits,
+    /// Whether words that belong together are looked for.
+    pub phrases: bool,
     /// How words get their places, if they are not fixed.
     pub open_rule: Option<OpenRule>,
     pub passes: u64,
@@ -117,6 +123,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Documents of a stream that are there before the first minibatch is learnt from, as far as its language is looked for.
+    pub fn first_documents(&self) -> usize {
+        (self.holdout + self.settings.minibatch_after(0)).min(SAMPLED_FROM_STREAMS)
+    }
+
     /// Everything that decides the result, so that a run is resumed only as what it was.
     pub fn request(&self, args: &TrainArgs) -> Value {
         let mut request = json!({
@@ -129,6 +140,9 @@ impl Plan {
         if self.settings.model.has_topics() {
             request["words"] = json!(self.limits);
             request["vocab-mode"] = json!(self.open_rule);
+            if self.phrases {
+                request["phrases"] = json!(true);
+            }
         }
         request
     }
@@ -195,13 +209,18 @@ impl TrainArgs {
         let tokenizer = match base {
             _ if !has_topics => Tokenizer::default(),
             Some(base) => tokenizer_of(base),
-            None => self.words.tokenizer()?,
+            // A language that is told needs no documents.
+            None => {
+                let tokenizer = self.words.tokenizer()?;
+                if tokenizer.needs_language() { tokenizer } else { tokenizer.decided::<&str>(&[]) }
+            }
         };
         Ok(Plan {
             settings,
             inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer.clone())? },
             tokenizer,
             limits: self.words.limits()?,
+            phrases: self.words.phrases && base.is_none(),
             open_rule,
             passes,
             max_seconds,
