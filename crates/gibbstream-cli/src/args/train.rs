@@ -5,7 +5,7 @@ use super::checkpoint::CheckpointArgs;
 use super::input::{InputArgs, WordArgs};
 use super::knobs::KnobArgs;
 use crate::command::evaluate::tokenizer_of;
-use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
+use gibbstream::corpus::{Inputs, OpenRule, SAMPLED_FROM_STREAMS, Tokenizer, VocabularyLimits};
 use gibbstream::file::Model;
 use gibbstream::learn::{Mode, Seeds, Settings};
 use gibbstream::{Error, Result};
@@ -22,8 +22,8 @@ Examples:
   gibbstream train patches.npy --model ica --components 16 --out patches.gbs      rows of numbers
   gibbstream train events.jsonl --follow --vocab-mode grow --topics 50 --checkpoint events/ --resume --out events.gbs
 
-Text is read twice: first to build the vocabulary, then to learn. Standard input is copied to a temporary file for
-this, unless the vocabulary is given with --vocab.
+Text is read twice: first to build the vocabulary, then to learn; with --phrases once more. Standard input is copied to a
+temporary file for this, unless the vocabulary is given with --vocab.
 
 With --holdout N, the first N documents are not used for training or for the vocabulary. They are scored every
 --eval-every minibatches and at the end.
@@ -45,13 +45,17 @@ which; the other words are learnt.
 recorded in the history of the model.";
 
 /// Flags that decide which words there are.
-const WORD_FLAGS: [&str; 9] = [
+const WORD_FLAGS: [&str; 13] = [
     "vocab",
     "vocab-mode",
     "max-vocab",
     "min-df",
     "max-df",
+    "language",
     "stop-words",
+    "html",
+    "keep-urls",
+    "phrases",
     "ngrams",
     "min-length",
     "no-lowercase",
@@ -125,6 +129,8 @@ pub struct Plan {
     pub inputs: Inputs,
     pub tokenizer: Tokenizer,
     pub limits: VocabularyLimits,
+    /// Whether words that belong together are looked for.
+    pub phrases: bool,
     /// How words get their places, if they are not fixed.
     pub open_rule: Option<OpenRule>,
     pub passes: u64,
@@ -136,6 +142,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Documents of a stream that are there before the first minibatch is learnt from, as far as its language is looked for.
+    pub fn first_documents(&self) -> usize {
+        (self.holdout + self.settings.minibatch_after(0)).min(SAMPLED_FROM_STREAMS)
+    }
+
     /// Everything that decides the result, so that a run is resumed only as what it was.
     pub fn request(&self, args: &TrainArgs) -> Value {
         let mut request = json!({
@@ -148,6 +159,9 @@ impl Plan {
         if self.settings.model.has_topics() {
             request["words"] = json!(self.limits);
             request["vocab-mode"] = json!(self.open_rule);
+            if self.phrases {
+                request["phrases"] = json!(true);
+            }
         }
         if !self.seeds.topics().is_empty() {
             let words: Vec<&[String]> = self.seeds.topics().iter().map(|topic| &*topic.words).collect();
@@ -231,13 +245,18 @@ impl TrainArgs {
         let tokenizer = match base {
             _ if !has_topics => Tokenizer::default(),
             Some(base) => tokenizer_of(base),
-            None => self.words.tokenizer()?,
+            // A language that is told needs no documents.
+            None => {
+                let tokenizer = self.words.tokenizer()?;
+                if tokenizer.needs_language() { tokenizer } else { tokenizer.decided::<&str>(&[]) }
+            }
         };
         Ok(Plan {
             settings,
             inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer.clone())? },
             tokenizer,
             limits: self.words.limits()?,
+            phrases: self.words.phrases && base.is_none(),
             open_rule,
             passes,
             max_seconds,

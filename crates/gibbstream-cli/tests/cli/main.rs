@@ -9,6 +9,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_gibbstream");
 mod support;
 mod tables;
 
+mod text;
+
 mod commands;
 
 mod json;

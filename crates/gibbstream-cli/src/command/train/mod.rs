@@ -230,8 +230,7 @@ impl Finish<'_> {
             });
         }
         let bad_records = self.prepared.source.inputs.bad_records();
-        let passes = (self.plan.passes, self.prepared.documents);
-        let report = Report::new(&run, passes, hash, bad_records, signal, output);
+        let report = Report::new(&run, (self.plan.passes, self.prepared), hash, bad_records, signal, output);
         let line = serde_json::to_string(&report)?;
         if ended == Ended::Finished {
             run.finish(line.clone())?;

@@ -1,9 +1,11 @@
 //! What `train` says in the end.
 
+use super::prepare::Prepared;
 use crate::args::train::Plan;
 use crate::interrupt::Signal;
 use crate::measure::peak_rss_mib;
 use crate::output::{FAINT, Output, STRONG, count};
+use gibbstream::corpus::WordReport;
 use gibbstream::learn::trainer::Trainer;
 use gibbstream::learn::{Diagnostics, Mode, TrainingRun};
 use serde::Serialize;
@@ -30,6 +32,11 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     topics_created: Option<u64>,
     vocabulary: usize,
+    /// Of text: the code of its language, if it was told or recognised.
+    language: Option<String>,
+    /// What filters did to the words, if they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<WordReport>,
     /// Each once, however many passes were made over them.
     documents: u64,
     passes: u64,
@@ -67,7 +74,7 @@ impl Report {
     /// A run that is over.
     pub fn new(
         run: &TrainingRun,
-        (passes, in_a_pass): (u64, Option<u64>),
+        (passes, prepared): (u64, &Prepared),
         model_hash: String,
         bad_records: BTreeMap<&'static str, u64>,
         signal: Option<Signal>,
@@ -87,7 +94,9 @@ impl Report {
             topics_used: trainer.topics_used(),
             topics_created: trainer.sticks().map(|sticks| sticks.created),
             vocabulary: settings.features,
-            documents: documents_once(run, passes, in_a_pass),
+            language: run.tokenizer().and_then(|tokenizer| tokenizer.language.code().map(str::to_owned)),
+            words: prepared.words,
+            documents: documents_once(run, passes, prepared.documents),
             passes,
             tokens,
             out_of_vocabulary_tokens: run.unknown_tokens(),

@@ -305,6 +305,11 @@ impl TrainingRun {
         self.tokenizer.as_ref()
     }
 
+    /// Cuts text by another tokenizer from now on: the language is only known when the first documents are there.
+    pub fn cut_by(&mut self, tokenizer: Tokenizer) {
+        self.tokenizer = Some(tokenizer);
+    }
+
     /// Where it stands in its stream.
     pub fn position(&self) -> StreamPosition {
         self.position
