@@ -169,6 +169,7 @@ impl Run<'_> {
             batch: BatchSize::of(cell.batch),
             seed: Seed(cell.seed),
             model: if cell.is_open() { ModelKind::Hdp(HdpSettings::default()) } else { ModelKind::Lda },
+            ..Settings::new(cell.topics)
         };
         let mut learnt = Learnt {
             trainer: Trainer::new(settings, 1)?,

@@ -58,6 +58,8 @@ impl From<TopicSettings> for Settings {
             features: old.vocabulary,
             batch: old.batch,
             seed: old.seed,
+            prequential: None,
+            adapt: false,
         }
     }
 }
@@ -74,6 +76,8 @@ impl From<RowSettings> for Settings {
             features: old.dimension,
             batch: old.batch,
             seed: old.seed,
+            prequential: None,
+            adapt: false,
         }
     }
 }

@@ -200,6 +200,15 @@ Under maximum likelihood it is the number of tokens of every word that is added 
         access: (|settings, text| parts::set_power(settings, 2, text), |settings| parts::show_power(settings, 2)),
     },
     Knob {
+        name: "min-step",
+        kind: Kind::Number,
+        value: "X",
+        models: TOPICS,
+        help: "Smallest weight of a minibatch: a stream that keeps changing is followed forever
+With 0.02 the model is about the last 50 minibatches, however long the stream is.",
+        access: (|settings, text| parts::set_power(settings, 3, text), |settings| parts::show_power(settings, 3)),
+    },
+    Knob {
         name: "step",
         kind: Kind::Rule(is_a::<StepSize>),
         value: "RULE",
@@ -224,10 +233,29 @@ fixed-point: solved, or its map applied N times; newton, gradient: a step for ea
         kind: Kind::Rule(is_a::<Averaging>),
         value: "RULE",
         models: GIVEN_NUMBER,
-        help: "Parameters to report: none, uniform, tail=N or frequencies
+        help: "Parameters to report: none, uniform, tail=N or frequencies[=DOCUMENTS]
 none: the last ones; uniform: their mean over all updates; tail: from update N on; frequencies: the last topics, with the \
-               word frequencies of all documents, for streams that do not change.",
+               word frequencies of all documents, for streams that do not change; frequencies=10000: with those of about the \
+               last 10,000 documents.",
         access: field!(method.averaging),
+    },
+    Knob {
+        name: "prequential",
+        kind: Kind::Choice(&["auto", "on", "off", "true", "false"]),
+        value: "WHEN",
+        models: TOPICS,
+        help: "Score some documents of each minibatch before learning from them: on, off or auto (for streams)
+It takes about a tenth of the time of training and never changes what is learnt.",
+        access: (parts::set_prequential, parts::show_prequential),
+    },
+    Knob {
+        name: "adapt",
+        kind: Kind::Switch,
+        value: "",
+        models: TOPICS,
+        help: "Forget faster for a while where the stream has changed
+A change is found in the scores of {prequential}.",
+        access: field!(adapt),
     },
     Knob {
         name: "boost",

@@ -53,6 +53,8 @@ mod held_out;
 
 mod trace;
 
+pub mod prequential;
+
 mod checkpoints;
 
 mod observer;
@@ -79,6 +81,7 @@ pub use minibatches::{
 };
 pub use observer::{Event, Observer};
 pub use parameters::{AnyScore, Diagnostics, Parameters, Predictor, RowParameters, TopicParameters};
+pub use prequential::{Prequential, PrequentialReport};
 pub use read_ahead::ReadAhead;
 pub use settings::{MAX_COMPONENTS, ModelKind, Settings};
 pub use self_test::self_test;

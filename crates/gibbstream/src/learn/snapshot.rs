@@ -4,6 +4,7 @@ use super::parameters::Parameters;
 use crate::error::Result;
 use crate::file::Model;
 use crate::model::topics::lda::LogTopics;
+use crate::model::topics::word_frequencies::WordFrequencies;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +40,11 @@ impl Snapshot {
     /// Logarithms of the topics for the evidence lower bound.
     pub fn log_topics(&self) -> Result<LogTopics> {
         match self.model.topic_state() {
-            Some(state) => Ok(self.settings.log_topics(state, &self.clock(), self.word_counts())),
+            Some(state) => {
+                let none = WordFrequencies::default();
+                let seen = self.fitted.word_frequencies().unwrap_or(&none);
+                Ok(self.settings.log_topics(state, &self.clock(), seen))
+            }
             None => Ok(self.parameters()?.topics()?.topics.clone().into()),
         }
     }
