@@ -96,6 +96,7 @@ class Model:
         words: Sequence[str] | None = None,
         corpus: Corpus | None = None,
         files: Files | None = None,
+        stream: bool = False,
     ) -> None: ...
     @classmethod
     def load(cls, path: str | PathLike[str], threads: int) -> Model: ...

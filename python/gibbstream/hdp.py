@@ -110,6 +110,7 @@ class HDP(TopicEstimator):
         min_remainder: float = 0.02,
         pi: str = "constrained",
         method: str = "g-oem",
+        mode: str | None = None,
         batch: int | str = 100,
         sweeps: int | None = None,
         kappa: float | None = None,
@@ -140,6 +141,7 @@ class HDP(TopicEstimator):
         self.min_remainder = min_remainder
         self.pi = pi
         self.method = method
+        self.mode = mode
         self.batch = batch
         self.sweeps = sweeps
         self.kappa = kappa

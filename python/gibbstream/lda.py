@@ -92,6 +92,7 @@ class LDA(TopicEstimator):
         n_components: int = 10,
         *,
         method: str = "g-oem",
+        mode: str | None = None,
         paper: bool = False,
         batch: int | str = 100,
         sweeps: int | None = None,
@@ -124,6 +125,7 @@ class LDA(TopicEstimator):
     ) -> None:
         self.n_components = n_components
         self.method = method
+        self.mode = mode
         self.paper = paper
         self.batch = batch
         self.sweeps = sweeps

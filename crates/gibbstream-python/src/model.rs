@@ -12,7 +12,7 @@ use crate::written::Texts;
 use gibbstream::Error;
 use gibbstream::corpus::{Tokenizer, Vocabulary};
 use gibbstream::file::{Destination, Features, Kind};
-use gibbstream::learn::{Array, Parameters, Snapshot, TrainingRun, Values};
+use gibbstream::learn::{Array, Mode, Parameters, Snapshot, TrainingRun, Values};
 use gibbstream::model::topics::hdp::sticks::Sticks;
 use gibbstream::model::topics::hdp::topics_used;
 use gibbstream::model::topics::lda::Topics;
@@ -96,7 +96,10 @@ impl Model {
 impl Model {
     /// A model that has learnt nothing. Words are those of the corpus, or given, or else numbered from 0.
     #[new]
-    #[pyo3(signature = (parameters, width, threads, documents=None, words=None, corpus=None, files=None))]
+    #[pyo3(signature = (
+        parameters, width, threads, documents=None, words=None, corpus=None, files=None, stream=false
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are named where they are given")]
     fn create(
         parameters: &Bound<'_, PyDict>,
         width: usize,
@@ -105,8 +108,10 @@ impl Model {
         words: Option<Vec<String>>,
         corpus: Option<&Bound<'_, Corpus>>,
         files: Option<&Bound<'_, Files>>,
+        stream: bool,
     ) -> PyResult<Self> {
-        let settings = settings(parameters, width, documents)?;
+        let mode = if stream { Mode::Stream } else { Mode::File };
+        let settings = settings(parameters, width, documents, mode)?;
         let words = words.unwrap_or_else(|| (0..width).map(|word| word.to_string()).collect());
         let features = match (corpus, files) {
             (Some(corpus), _) => Features::Words(corpus.get().vocabulary.clone()),
@@ -159,8 +164,11 @@ impl Model {
         documents: Option<u64>,
     ) -> PyResult<()> {
         let py = parameters.py();
-        let words = self.with(py, |state| Ok(state.run.trainer().settings().features))?;
-        let settings = settings(parameters, words, documents)?;
+        let (words, mode) = self.with(py, |state| {
+            let settings = state.run.trainer().settings();
+            Ok((settings.features, settings.mode))
+        })?;
+        let settings = settings(parameters, words, documents, mode)?;
         self.with(py, |state| {
             let before = state.run.trainer().settings();
             settings.check_continues(before).or_exception()?;

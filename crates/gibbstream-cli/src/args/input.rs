@@ -30,7 +30,7 @@ pub struct ReadingArgs {
     format: String,
     /// Words to use, one a line; also the names of numbered words, where the input does not have them
     #[arg(long, value_name = "FILE")]
-    vocab: Option<PathBuf>,
+    pub vocab: Option<PathBuf>,
     /// JSON field or column with the text, or with a list of tokens (in Parquet also of word ids, with counts in a
     /// column `counts`)
     #[arg(long, value_name = "NAME", default_value = "text")]

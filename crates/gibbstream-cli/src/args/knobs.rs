@@ -4,8 +4,8 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
 use gibbstream::Result;
 use gibbstream::error::spelled;
-use gibbstream::learn::Settings;
 use gibbstream::learn::knobs::{self, KNOBS, Kind, Knob};
+use gibbstream::learn::{Mode, Settings};
 
 /// Knobs that were given on the command line, by a variable or in the configuration file.
 #[derive(Clone, Debug)]
@@ -26,11 +26,12 @@ impl KnobArgs {
         Self { given: others.chain([(name, value)]).collect() }
     }
 
-    /// The settings of a new model, or of one that goes on; a new one has one word until they are counted.
-    pub fn settings(&self, before: Option<&Settings>) -> Result<Settings> {
+    /// The settings of a new model, for an input of that kind unless another is given, or of one that goes on; a new one
+    /// has one word until they are counted.
+    pub fn settings(&self, before: Option<&Settings>, mode: Mode) -> Result<Settings> {
         match before {
             Some(before) => knobs::continued(before, &self.given),
-            None => knobs::settings(&self.given).map(|settings| settings.vocabulary(1)),
+            None => knobs::settings_in(mode, &self.given).map(|settings| settings.vocabulary(1)),
         }
     }
 }
@@ -78,7 +79,7 @@ fn flag(knob: &'static Knob) -> Arg {
 
 fn heading(knob: &Knob) -> &'static str {
     match knob.name {
-        "model" | "topics" | "batch" => "Model",
+        "model" | "topics" | "mode" | "batch" => "Model",
         "prequential" | "adapt" => "Streams",
         _ if knob.models == ["hdp"] => "Open number of topics (--model hdp)",
         _ if knob.models.contains(&"lda") => "Method",

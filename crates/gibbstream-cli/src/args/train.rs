@@ -7,10 +7,10 @@ use super::knobs::KnobArgs;
 use crate::command::evaluate::tokenizer_of;
 use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
 use gibbstream::file::Model;
-use gibbstream::learn::Settings;
+use gibbstream::learn::{Mode, Settings};
 use gibbstream::{Error, Result};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -135,9 +135,15 @@ impl Plan {
 }
 
 impl TrainArgs {
-    /// Checks everything that can be checked without reading documents. `base` is the model to go on from.
-    pub fn plan(&self, general: &General, base: Option<&Model>) -> Result<Plan> {
-        let settings = self.knobs.settings(base.map(|base| &base.settings))?;
+    /// Checks everything that can be checked without reading documents. `base` is the model to go on from; `mode` is
+    /// what the input is taken for if neither it nor the user says so, or else what it looks like.
+    pub fn plan(&self, general: &General, base: Option<&Model>, mode: Option<Mode>) -> Result<Plan> {
+        let before = base.map(|base| &base.settings);
+        let settings = self.knobs.settings(before, mode.unwrap_or_default())?;
+        let settings = match mode {
+            None => self.knobs.settings(before, self.mode_of_input(&settings)?)?,
+            Some(_) => settings,
+        };
         let has_topics = settings.model.has_topics();
         match base {
             _ if !has_topics => self.refuse(&[&WORD_FLAGS[..], &DOCUMENT_FLAGS].concat(), || {
@@ -209,6 +215,19 @@ impl TrainArgs {
             eval_every: self.eval_every,
         })
     }
+
+    /// What can be read again and has an end is a file. So is what can be read only once, if it has to be copied to
+    /// a temporary file: to count its words, or for more passes.
+    fn mode_of_input(&self, settings: &Settings) -> Result<Mode> {
+        let open = self.words.open_rule()?.is_some();
+        let known = self.input.reading.vocab.is_some() && self.words.limits()?.keep_all();
+        let words = open || known || !settings.model.has_topics();
+        let once = self.passes.unwrap_or(settings.method.usual_passes()) == 1;
+        let is_stream =
+            self.follow || (words && once && self.input.inputs.iter().any(|path| is_read_once(path)));
+        Ok(if is_stream { Mode::Stream } else { Mode::File })
+    }
+
     /// The rule of a model that is continued stays, except that fixed words may begin to grow.
     fn open_rule(&self, base: Option<&Model>) -> Result<Option<OpenRule>> {
         let rule = self.words.open_rule()?;
@@ -231,4 +250,9 @@ impl TrainArgs {
             Some(flag) => Err(Error::setting(*flag, problem(), "leave it out")),
         }
     }
+}
+
+/// Whether it is standard input, or another pipe.
+fn is_read_once(path: &Path) -> bool {
+    path == Path::new("-") || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }

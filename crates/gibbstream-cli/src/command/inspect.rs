@@ -87,7 +87,7 @@ fn topics(path: &Path, model: &Model, is_checkpoint: bool, parts: &Value) -> Res
         "{STRONG}{}{STRONG:#}: {}, checksum ok\n\
          topics      {}\n\
          vocabulary  {} words\n\
-         method      {}, minibatches of {}, seed {}\n\
+         method      {} for a {}, minibatches of {}, seed {}\n\
          learnt from {} documents, {} tokens, in {} updates\n\
          model hash  {}\n",
         path.display(),
@@ -95,6 +95,7 @@ fn topics(path: &Path, model: &Model, is_checkpoint: bool, parts: &Value) -> Res
         count(model.components() as u64),
         count(settings.features as u64),
         settings.name,
+        settings.mode,
         settings.batch,
         settings.seed.0,
         count(clock.seen),

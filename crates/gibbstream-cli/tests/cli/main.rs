@@ -59,6 +59,8 @@ mod timeline;
 
 mod merge;
 
+mod modes;
+
 mod choose_k;
 
 mod rows;

@@ -83,6 +83,17 @@ The defaults of all settings that are shown here are those of g-oem.",
         access: (parts::set_method, |settings| Some(settings.name.clone())),
     },
     Knob {
+        name: "mode",
+        kind: Kind::Choice(&["auto", "file", "stream"]),
+        value: "MODE",
+        models: TOPICS,
+        help: "Settings for files or for streams: file, stream, or auto (by the input)
+What can be read again and has an end is a file: its documents are taken to be of one kind, and word frequencies are \
+               those of all of them. Everything else is a stream: what is reported follows it when it changes. A model that is \
+               continued stays what it is.",
+        access: (parts::set_mode, |settings| Some(settings.mode.to_string())),
+    },
+    Knob {
         name: "paper",
         kind: Kind::Switch,
         value: "",

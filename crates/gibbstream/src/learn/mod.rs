@@ -14,6 +14,8 @@ pub mod averaging;
 
 pub mod method;
 
+mod mode;
+
 pub mod online;
 
 pub mod trainer;
@@ -79,6 +81,7 @@ pub use minibatches::{
     CutMinibatch, Cutting, Minibatches, ObservationStream, Part, SharedVocabulary, StreamPosition,
     observations,
 };
+pub use mode::Mode;
 pub use observer::{Event, Observer};
 pub use parameters::{AnyScore, Diagnostics, Parameters, Predictor, RowParameters, TopicParameters};
 pub use prequential::{Prequential, PrequentialReport};

@@ -15,13 +15,22 @@ pub fn set_model(settings: &mut Settings, name: &str) -> Result<()> {
         let advice = format!("use one of {}", ModelKind::NAMES.join(", "));
         return Err(Error::setting("model", format!("there is no `{name}`"), advice));
     };
-    *settings = Settings::of(model, if model.hdp().is_some() { 2 } else { 0 }, "g-oem")?;
+    let mode = settings.mode;
+    *settings = Settings::of(model, if model.hdp().is_some() { 2 } else { 0 }, "g-oem")?.in_mode(mode);
     Ok(())
 }
 
 pub fn set_method(settings: &mut Settings, name: &str) -> Result<()> {
-    settings.method = settings.model.recommended(name)?;
+    settings.method = settings.model.recommended(name, settings.mode)?;
     name.clone_into(&mut settings.name);
+    Ok(())
+}
+
+/// Whoever knows the input has decided what `auto` is.
+pub fn set_mode(settings: &mut Settings, name: &str) -> Result<()> {
+    if name != "auto" {
+        *settings = settings.clone().in_mode(read(name)?);
+    }
     Ok(())
 }
 

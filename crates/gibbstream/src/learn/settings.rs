@@ -3,6 +3,7 @@
 use crate::learn::batch_size::BatchSize;
 use crate::error::{Error, Result};
 use crate::learn::method::Method;
+use crate::learn::mode::Mode;
 use crate::learn::schedule::StepSize;
 use crate::model::rows::families::gaussian::Covariance;
 use crate::model::topics::hdp::HdpSettings;
@@ -109,10 +110,10 @@ impl ModelKind {
         if matches!(self, Self::Ica { .. }) { "sources" } else { "theta" }
     }
 
-    /// The recommended settings of the method of that name, for this kind of model.
-    pub fn recommended(&self, method: &str) -> Result<Method> {
+    /// The recommended settings of the method of that name, for this kind of model and of input.
+    pub fn recommended(&self, method: &str, mode: Mode) -> Result<Method> {
         match self {
-            Self::Lda => Method::recommended(method),
+            Self::Lda => Method::recommended(method, mode),
             Self::Hdp(_) => Method::recommended_for_hdp(method),
             Self::Ica { .. } => online_em(method),
             _ => online_em(method).map(|_| Method::MIXTURE_G_OEM),
@@ -138,6 +139,9 @@ pub struct Settings {
     pub model: ModelKind,
     /// Name of the method that `method` was made from.
     pub name: String,
+    /// Whether it was meant for a file or for a stream.
+    #[serde(default)]
+    pub mode: Mode,
     /// How to learn. Models of numbers use the parts of it that are not about topics.
     pub method: Method,
     /// Number of topics, components or sources; the number at the start if it is open.
@@ -157,7 +161,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// A topic model with the recommended settings. The size of the vocabulary is still to be given.
+    /// A topic model with the recommended settings for files. The size of the vocabulary is still to be given.
     ///
     /// ```
     /// use gibbstream::learn::Settings;
@@ -169,6 +173,7 @@ impl Settings {
         Self {
             model: ModelKind::Lda,
             name: "g-oem".to_owned(),
+            mode: Mode::File,
             method: Method::TUNED_G_OEM,
             components: topics,
             features: 0,
@@ -179,10 +184,26 @@ impl Settings {
         }
     }
 
-    /// Any kind of model with the recommended settings of the method of that name.
+    /// Any kind of model with the recommended settings for files of the method of that name.
     pub fn of(model: ModelKind, components: usize, method: &str) -> Result<Self> {
         let name = method.to_owned();
-        Ok(Self { model, name, method: model.recommended(method)?, ..Self::new(components) })
+        let method = model.recommended(method, Mode::File)?;
+        Ok(Self { model, name, method, ..Self::new(components) })
+    }
+
+    /// The same for another kind of input: what is as recommended for the one becomes what is recommended for the other.
+    /// For models of numbers it makes no difference.
+    #[must_use]
+    pub fn in_mode(self, mode: Mode) -> Self {
+        if mode == self.mode || !self.model.has_topics() {
+            return self;
+        }
+        let recommended = |mode| self.model.recommended(&self.name, mode);
+        let method = match (recommended(self.mode), recommended(mode)) {
+            (Ok(before), Ok(after)) => self.method.moved(&before, &after),
+            _ => self.method,
+        };
+        Self { mode, method, ..self }
     }
 
     /// The same with so many words.
@@ -216,7 +237,7 @@ impl Settings {
 
     /// Whether documents are scored before they are learnt from.
     pub fn is_prequential(&self) -> bool {
-        self.model.has_topics() && (self.adapt || self.prequential.unwrap_or(false))
+        self.model.has_topics() && (self.adapt || self.prequential.unwrap_or(self.mode == Mode::Stream))
     }
 
     /// Refuses settings that make no sense, before anything is allocated.

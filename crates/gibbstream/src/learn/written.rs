@@ -1,6 +1,6 @@
 //! How parts of settings are written: `tail=100`, `gamma=1,0.01`, `student=4`. What is shown can be read again.
 
-use super::ModelKind;
+use super::{Mode, ModelKind};
 use crate::learn::averaging::Averaging;
 use crate::inference::gibbs::{Statistic, Window};
 use crate::learn::method::{Local, Method};
@@ -39,6 +39,7 @@ macro_rules! named {
     };
 }
 
+named!(Mode: "file" => File, "stream" => Stream);
 named!(Window: "quarter" => LastQuarter, "half" => LastHalf, "last" => Last);
 named!(Statistic: "rb" => RaoBlackwell, "in-sweep" => InSweep, "counts" => Counts);
 named!(Start: "gamma" => Gamma, "nearly-uniform" => NearlyUniform);

@@ -4,8 +4,8 @@ use crate::args::checkpoint::CheckpointArgs;
 use crate::output::Output;
 use gibbstream::Error;
 use gibbstream::file::{Checkpoint, CheckpointFolder, upgraded_request};
-use gibbstream::learn::{Checkpoints, Settings, knobs};
-use serde_json::Value;
+use gibbstream::learn::{Checkpoints, Mode, Settings, knobs};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Claims the folder, if one is named, and finds where to go on.
@@ -29,8 +29,11 @@ pub fn open(
 
 /// Refuses to go on with something else than what was asked for before.
 pub fn check_request(folder: &Path, before: &Value, now: &Value) -> gibbstream::Result<()> {
-    let settings = |request: &Value| serde_json::from_value::<Settings>(request["settings"].clone()).ok();
-    let before = upgraded_request(before.clone());
+    let mut before = upgraded_request(before.clone());
+    if let Some(settings) = settings(&before) {
+        // With the fields that have come since.
+        before["settings"] = json!(settings);
+    }
     let knobs = settings(&before).zip(settings(now)).map(|(before, now)| knobs::changes(&before, &now));
     let Some(change) = knobs.into_iter().flatten().chain(changes(&before, now)).next() else { return Ok(()) };
     Err(Error::setting(
@@ -38,6 +41,15 @@ pub fn check_request(folder: &Path, before: &Value, now: &Value) -> gibbstream::
         format!("the run in {} was started differently ({change})", folder.display()),
         "ask for the same as before, or use another folder",
     ))
+}
+
+fn settings(request: &Value) -> Option<Settings> {
+    serde_json::from_value(request["settings"].clone()).ok()
+}
+
+/// What a run was begun for: a file, unless it says otherwise.
+pub fn mode_of(request: &Value) -> Mode {
+    settings(&upgraded_request(request.clone())).map_or(Mode::File, |settings| settings.mode)
 }
 
 /// What is different, such as `passes: 1 -> 2`, in the order of names.

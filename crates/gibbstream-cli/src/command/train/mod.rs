@@ -42,7 +42,7 @@ pub fn run(
 ) -> anyhow::Result<Outcome> {
     if args.dry_run {
         let base = args.continued.as_deref().map(Model::load).transpose()?;
-        let mut plan = args.plan(general, base.as_ref())?;
+        let mut plan = args.plan(general, base.as_ref(), None)?;
         let inputs = plan.inputs.clone().resolve()?;
         let prepared = Prepared::new(inputs, &mut plan, args, base.as_ref(), output)?;
         return dry_run::run(&plan, &prepared, general, output);
@@ -50,7 +50,8 @@ pub fn run(
     let places = Places::new(args, general);
     let (checkpoints, found) = checkpoints::open(&args.checkpoints, output)?;
     let start = Start::new(args, found)?;
-    let mut plan = args.plan(general, start.continued())?;
+    let begun = start.run.as_ref().map(|state| checkpoints::mode_of(&state.request));
+    let mut plan = args.plan(general, start.continued(), begun)?;
     let request = plan.request(args);
     if let (Some(folder), Some(state)) = (&args.checkpoints.checkpoint, &start.run) {
         checkpoints::check_request(folder, &state.request, &request)?;

@@ -6,7 +6,7 @@ use crate::measure::peak_rss_mib;
 use crate::output::{FAINT, Output, STRONG, count};
 use gibbstream::learn::prequential::Change;
 use gibbstream::learn::trainer::Trainer;
-use gibbstream::learn::{Diagnostics, PrequentialReport, TrainingRun};
+use gibbstream::learn::{Diagnostics, Mode, PrequentialReport, TrainingRun};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -22,6 +22,7 @@ pub struct Report {
     schema: &'static str,
     model: &'static str,
     method: String,
+    mode: Mode,
     topics: usize,
     /// Only where the number of topics is open: those with more than a thousandth of all tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +89,7 @@ impl Report {
             schema: "gibbstream/train/1",
             model: settings.model.name(),
             method: settings.name.clone(),
+            mode: settings.mode,
             topics: if is_of_rows { settings.components } else { alpha.len() },
             topics_used: trainer.topics_used(),
             topics_created: trainer.sticks().map(|sticks| sticks.created),
