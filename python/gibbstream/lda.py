@@ -113,7 +113,7 @@ class LDA(TopicEstimator):
         topic_prior: float | None = None,
         total_docs: int | None = None,
         prequential: bool | str | None = None,
-        adapt: bool = False,
+        adapt: bool | None = None,
         passes: int | None = None,
         text: Mapping[str, Any] | None = None,
         transform_sweeps: int = 100,

@@ -151,7 +151,7 @@ impl Report {
                 (windowed.log_perplexity_per_document, windowed.unigram_log_perplexity_per_document);
             let error = windowed.standard_error.map_or(String::new(), |error| format!(" +- {error:.2}"));
             output.note(format_args!(
-                "last documents before they were learnt from: {own:.2}{error} nats per document (unigram {unigram:.2})"
+                "before learning from them: {own:.2}{error} nats per document (unigram {unigram:.2})"
             ));
         }
         output.detail(format_args!(

@@ -70,7 +70,7 @@ impl Observer for Watch<'_> {
                 facts["kind"] = json!("drift");
                 self.write(&facts)?;
                 self.output.progress.happened(facts);
-                self.output.note(told_change(change));
+                told_change(change).into_iter().for_each(|line| self.output.note(line));
                 Ok(())
             }
             Event::Evaluated(evaluated) => {
@@ -137,17 +137,14 @@ fn prequential_facts(run: &TrainingRun, scored: &ScoredMinibatch) -> Value {
 }
 
 /// A change of the stream for people.
-fn told_change(Change { alarm, topics, words }: &Change) -> String {
+fn told_change(Change { alarm, topics, words }: &Change) -> [String; 2] {
     let words: Vec<&str> = words.iter().map(|moved| moved.word.as_str()).collect();
     let topics: Vec<String> = topics.iter().take(4).map(|moved| moved.topic.to_string()).collect();
-    format!(
-        "the stream has changed after about {} documents: {:.3} nats per token instead of {:.3}; words {}; topics {}",
-        count(alarm.since),
-        alarm.now,
-        alarm.before,
-        words.join(" "),
-        topics.join(", ")
-    )
+    let (since, now, before) = (count(alarm.since), alarm.now, alarm.before);
+    [
+        format!("the stream changed after {since} documents: {now:.3} nats per token, {before:.3} before"),
+        format!("more frequent now: {}; topics that moved: {}", words.join(" "), topics.join(", ")),
+    ]
 }
 
 /// A score for people.

@@ -19,7 +19,7 @@ pub const RUNS: usize = 2;
 const SHORT_DOCUMENT: usize = 16;
 
 /// Tokens that a document of [`SHORT_DOCUMENT`] draws anew for each token; longer ones draw fewer.
-const POSITIONS: usize = 8;
+const POSITIONS: usize = 4;
 
 /// An estimate of `log p(X)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
