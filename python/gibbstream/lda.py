@@ -103,6 +103,7 @@ class LDA(TopicEstimator):
         kappa: float | None = None,
         offset: float | None = None,
         tau: float | None = None,
+        min_step: float | None = None,
         step: str | None = None,
         alpha: str | None = None,
         averaging: str | None = None,
@@ -115,6 +116,8 @@ class LDA(TopicEstimator):
         start: str | None = None,
         topic_prior: float | None = None,
         total_docs: int | None = None,
+        prequential: bool | str | None = None,
+        adapt: bool | None = None,
         passes: int | None = None,
         text: Mapping[str, Any] | None = None,
         seeds: Sequence[Sequence[str]] | Mapping[str, Sequence[str]] | None = None,
@@ -134,6 +137,7 @@ class LDA(TopicEstimator):
         self.kappa = kappa
         self.offset = offset
         self.tau = tau
+        self.min_step = min_step
         self.step = step
         self.alpha = alpha
         self.averaging = averaging
@@ -146,6 +150,8 @@ class LDA(TopicEstimator):
         self.start = start
         self.topic_prior = topic_prior
         self.total_docs = total_docs
+        self.prequential = prequential
+        self.adapt = adapt
         self.passes = passes
         self.text = text
         self.seeds = seeds

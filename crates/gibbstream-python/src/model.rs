@@ -19,7 +19,7 @@ use gibbstream::model::topics::hdp::sticks::Sticks;
 use gibbstream::model::topics::hdp::topics_used;
 use gibbstream::model::topics::lda::Topics;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyUserWarning;
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use rayon::ThreadPool;
@@ -495,6 +495,14 @@ impl Model {
 
     fn last_record(&self, py: Python<'_>) -> PyResult<Option<Record>> {
         self.with(py, |state| Ok(state.records.last))
+    }
+
+    /// Changes of the stream that were noticed, as JSON.
+    fn changes(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |state| {
+            serde_json::to_string(state.run.changes())
+                .map_err(|error| PyValueError::new_err(error.to_string()))
+        })
     }
 
     fn restore_records(&self, py: Python<'_>, records: Vec<Record>) -> PyResult<()> {

@@ -42,7 +42,7 @@ const TOPICS: usize = 12;
 /// With so few documents a bad start cannot be made good, so the topics move often and the first minibatches
 /// do not sweep away what came before them.
 const METHOD: Method =
-    Method { step: StepSize::Power { kappa: 0.5, offset: 10.0, tau: 1.0 }, ..Method::G_OEM_PLUS };
+    Method { step: StepSize::Power { kappa: 0.5, offset: 10.0, tau: 1.0, least: 0.0 }, ..Method::G_OEM_PLUS };
 /// Sweeps over each document for the page: few, because its documents are short and a newcomer waits.
 const PAGE_SWEEPS: usize = 20;
 /// The seed of the corpus, which is the same in every demo; `--seed` is the seed of learning.

@@ -60,6 +60,8 @@ impl From<TopicSettings> for Settings {
             batch: old.batch,
             seed: old.seed,
             seeds: Vec::new(),
+            prequential: None,
+            adapt: false,
         }
     }
 }
@@ -78,6 +80,8 @@ impl From<RowSettings> for Settings {
             batch: old.batch,
             seed: old.seed,
             seeds: Vec::new(),
+            prequential: None,
+            adapt: false,
         }
     }
 }

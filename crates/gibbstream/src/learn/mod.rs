@@ -57,6 +57,8 @@ mod held_out;
 
 mod trace;
 
+pub mod prequential;
+
 mod checkpoints;
 
 mod observer;
@@ -84,6 +86,7 @@ pub use minibatches::{
 pub use mode::Mode;
 pub use observer::{Event, Observer};
 pub use parameters::{AnyScore, Diagnostics, Parameters, Predictor, RowParameters, TopicParameters};
+pub use prequential::{Prequential, PrequentialReport};
 pub use read_ahead::ReadAhead;
 pub use seeds::{SeededTopic, Seeds};
 pub use settings::{MAX_COMPONENTS, ModelKind, Settings};

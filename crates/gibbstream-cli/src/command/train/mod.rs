@@ -73,8 +73,15 @@ pub fn run(
     run.stop_with(interrupt.stop());
     interrupt.defer();
     let max_seconds = plan.max_seconds;
-    let mut watch =
-        Watch { output, interrupt, log, started: Instant::now(), max_seconds, empty_documents: 0 };
+    let mut watch = Watch {
+        output,
+        interrupt,
+        log,
+        started: Instant::now(),
+        max_seconds,
+        scored: None,
+        empty_documents: 0,
+    };
     let ended = learn(&mut run, &plan, &prepared, &mut watch)?;
     if ended != Ended::Finished {
         run.save_checkpoint(&mut watch)?;

@@ -6,8 +6,9 @@ use crate::interrupt::Signal;
 use crate::measure::peak_rss_mib;
 use crate::output::{FAINT, Output, STRONG, count};
 use gibbstream::corpus::WordReport;
+use gibbstream::learn::prequential::Change;
 use gibbstream::learn::trainer::Trainer;
-use gibbstream::learn::{Diagnostics, Mode, TrainingRun};
+use gibbstream::learn::{Diagnostics, Mode, PrequentialReport, TrainingRun};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -62,6 +63,12 @@ pub struct Report {
     diagnostics: Option<Diagnostics>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     evaluations: Vec<Value>,
+    /// Scores of documents before they were learnt from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prequential: Option<PrequentialReport>,
+    /// Changes of the stream that were noticed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    drift: Vec<Change>,
     /// Records that were passed over, by the kind of flaw.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     bad_records: BTreeMap<&'static str, u64>,
@@ -114,6 +121,8 @@ impl Report {
             model_hash,
             diagnostics: is_of_rows.then(|| trainer.diagnostics()),
             evaluations: run.evaluations().to_vec(),
+            prequential: run.prequential(),
+            drift: run.changes().to_vec(),
             bad_records,
             stopped_by: signal.map(|signal| signal.to_string()),
             warnings: output.warnings(),
@@ -144,6 +153,14 @@ impl Report {
                 "{used} topics are in use, {} more have less than a thousandth of the tokens, {} were created in all",
                 self.topics - used,
                 count(created),
+            ));
+        }
+        if let Some(PrequentialReport { windowed, .. }) = self.prequential {
+            let (own, unigram) =
+                (windowed.log_perplexity_per_document, windowed.unigram_log_perplexity_per_document);
+            let error = windowed.standard_error.map_or(String::new(), |error| format!(" +- {error:.2}"));
+            output.note(format_args!(
+                "before learning from them: {own:.2}{error} nats per document (unigram {unigram:.2})"
             ));
         }
         output.detail(format_args!(
