@@ -44,39 +44,32 @@ examples:
 	$(BUILT)/gibbstream demo --no-progress
 
 PYTHON ?= python3
-PYTHON_SOURCES = pyproject.toml Cargo.toml Cargo.lock web/dist/page.html $(shell find crates/*/src crates/*/Cargo.toml python/gibbstream \
-  -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi')
-
-# One wheel for all environments below. It has the profile and the features of the tests, so only what depends on Python
-# is compiled for it.
-WHEELS = target/wheels
-WHEEL_READY = $(WHEELS)/ready
-TOOLS = target/tools
-INSTALL = -m pip install --quiet --disable-pip-version-check
-
-$(TOOLS)/ready:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
-	  { echo "the Python package needs Python 3.10 or newer: make PYTHON=python3.12 test" >&2; exit 1; }
-	$(PYTHON) -m venv $(TOOLS) || \
-	  { apt-get update && apt-get install --yes python3-venv && $(PYTHON) -m venv --clear $(TOOLS); }
-	$(TOOLS)/bin/python $(INSTALL) 'maturin>=1.9,<2' twine
-	touch $@
-
-$(WHEEL_READY): $(TOOLS)/ready $(PYTHON_SOURCES)
-	rm -rf $(WHEELS)
-	$(TOOLS)/bin/maturin build --quiet $(PROFILE) --compatibility linux --out $(WHEELS)
-	touch $@
-
-wheel: $(WHEEL_READY) ## the Python package as a wheel, in target/wheels, in the profile of the tests
-
-# The package as users install it, with what its tests need.
 VENV = .venv
 VENV_READY = $(VENV)/ready
+# The package as users install it, compiled once for all environments, and again only if something has changed. It has the
+# profile and the features of the tests, so that only what depends on Python is compiled for it.
+WHEEL = target/wheel/ready
+PYTHON_SOURCES = pyproject.toml Cargo.toml Cargo.lock web/dist/page.html $(shell find crates/*/src crates/*/Cargo.toml \
+  python/gibbstream -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi')
 
-$(VENV_READY): $(WHEEL_READY)
-	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python $(INSTALL) "$$(echo $(WHEELS)/*.whl)[test]"
-	$(VENV)/bin/python $(INSTALL) --force-reinstall --no-deps $(WHEELS)/*.whl
+$(WHEEL): $(PYTHON_SOURCES)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "the Python package needs Python 3.10 or newer: make PYTHON=python3.12 test" >&2; exit 1; }
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV) || \
+	  { apt-get update && apt-get install --yes python3-venv && $(PYTHON) -m venv --clear $(VENV); }
+	rm -rf target/wheel
+	MATURIN_PEP517_ARGS='--profile ci' $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
+	  --wheel-dir target/wheel .
+	touch $@
+
+wheel: $(WHEEL) ## the Python package as a wheel, in target/wheel, in the profile of the tests
+
+# Installs the wheel with extras: first what it needs, then itself even if its version was installed before.
+with_extras = $(1)/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls target/wheel/*.whl)[$(2)]" $(3) && \
+  $(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheel/*.whl
+
+$(VENV_READY): $(WHEEL)
+	$(call with_extras,$(VENV),test)
 	touch $@
 
 python: $(VENV_READY) ## the Python package: style, types and tests, in a virtual environment
@@ -108,14 +101,15 @@ web: ## the page: types, style, tests, the same bytes as committed, and tests in
 CLUSTERS_VENV = .venv-clusters
 CLUSTERS_READY = $(CLUSTERS_VENV)/ready
 
-$(CLUSTERS_READY): $(WHEEL_READY)
+$(CLUSTERS_READY): $(WHEEL)
 	@command -v java >/dev/null || { apt-get update && apt-get install --yes openjdk-17-jre-headless; }
 	test -x $(CLUSTERS_VENV)/bin/python || $(PYTHON) -m venv $(CLUSTERS_VENV)
-	$(CLUSTERS_VENV)/bin/python $(INSTALL) "$$(echo $(WHEELS)/*.whl)[ray,spark]" 'pytest>=8' 'pytest-timeout>=2.3'
-	$(CLUSTERS_VENV)/bin/python $(INSTALL) --force-reinstall --no-deps $(WHEELS)/*.whl
+	$(call with_extras,$(CLUSTERS_VENV),ray$(COMMA)spark,'pytest>=8' 'pytest-timeout>=2.3')
 	touch $@
 
-clusters: $(WHEEL_READY) ## the same model on Ray and Spark as here, the quick part
+COMMA = ,
+
+clusters: $(WHEEL) ## the same model on Ray and Spark as here, the quick part
 	@if $(MAKE) --no-print-directory $(CLUSTERS_READY); then \
 	  $(CLUSTERS_VENV)/bin/python -m pytest --quiet --timeout=1200 python/tests/clusters; \
 	else \
@@ -194,20 +188,26 @@ miri: ## Miri over the plain path of the kernels (needs a nightly toolchain)
 	    $(CARGO) +nightly miri test --locked --package gibbstream --lib -- lanes:: math:: ; \
 	else echo "SKIPPED: Miri: there is no nightly toolchain with it here" >&2; fi
 
-package: $(TOOLS)/ready ## what a release would upload, built and checked without uploading (RELEASING.md)
+TOOLS = target/tools
+
+package: ## what a release would upload, built and checked without uploading (RELEASING.md)
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' twine
 	rm -rf target/package-check && $(TOOLS)/bin/maturin build --release --locked --sdist --out target/package-check
 	$(TOOLS)/bin/twine check --strict target/package-check/*
 	$(CARGO) publish --dry-run --workspace --locked --allow-dirty
 
 DOCS_VENV = target/docs-venv
 
-docs: $(WHEEL_READY) ## the documentation as a site, in target/site
+docs: $(WHEEL) ## the documentation as a site, in target/site
 	test -x $(DOCS_VENV)/bin/python || $(PYTHON) -m venv $(DOCS_VENV)
-	$(DOCS_VENV)/bin/python $(INSTALL) --requirement docs/requirements.txt $(WHEELS)/*.whl
-	$(DOCS_VENV)/bin/python $(INSTALL) --force-reinstall --no-deps $(WHEELS)/*.whl
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt \
+	  target/wheel/*.whl
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheel/*.whl
 	$(CARGO) build $(PROFILE) --workspace --bins
 	$(DOCS_VENV)/bin/python docs/site.py $(BUILT)/gibbstream
-	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --quiet --config-file target/docs/mkdocs.yml --site-dir ../site
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --quiet --config-file target/docs/mkdocs.yml \
+	  --site-dir ../site
 
 clean: ## removes everything that was built
 	$(CARGO) clean

@@ -53,7 +53,8 @@ def learning_curve(
         ax.plot(documents, values, marker="o", markersize=3)
         ax.set_ylabel(ylabel)
     ax.set_xlabel("documents seen")
-    return _finished(ax, title)
+    _finish(ax, title)
+    return ax
 
 
 def topic_words(
@@ -141,17 +142,17 @@ def topic_shares(
         ax.tick_params(axis="x", rotation=30)
     # Beside the lines, so that it covers none of them.
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    return _finished(ax, title)
+    _finish(ax, title)
+    return ax
 
 
-def _finished(ax: Any, title: str | None) -> Any:
+def _finish(ax: Any, title: str | None) -> None:
     """The look of all plots of lines: faint grid, open frame, title if there is one."""
     ax.grid(color="#ececec")
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     if title is not None:
         ax.set_title(title)
-    return ax
 
 
 def _pyplot() -> Any:
