@@ -61,6 +61,8 @@ mod merge;
 
 mod modes;
 
+mod prequential;
+
 mod choose_k;
 
 mod rows;
