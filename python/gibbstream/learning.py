@@ -138,8 +138,9 @@ class Learner(BaseEstimator):
         """Learn from further documents; the total number need not be known.
 
         The documents are cut into minibatches of ``batch``; the last one may be shorter and is learnt from all the
-        same, with less weight in proportion. So chunks of a multiple of ``batch`` documents give, bit for bit, the
-        model that one call of ``fit`` with all documents gives.
+        same, with less weight in proportion. A new model gets the settings for streams, unless ``mode`` says otherwise.
+        So chunks of a multiple of ``batch`` documents give the model that one call of ``fit`` with all documents and
+        ``mode="stream"`` gives.
 
         Parameters
         ----------

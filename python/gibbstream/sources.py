@@ -135,7 +135,5 @@ class PackSource(Source):
 
     def create(self, estimator: Learner) -> None:
         """The model for the words or columns that were found."""
-        estimator._create_for(
-            self.width, self.count, names=self.words, corpus=self.corpus, stream=not self.again
-        )
+        estimator._create_for(self.width, self.count, names=self.words, corpus=self.corpus, stream=not self.again)
         estimator._model.begin("fit")

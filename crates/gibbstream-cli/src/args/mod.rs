@@ -378,6 +378,6 @@ mod tests {
             let Some(default) = knob.defaults() else { continue };
             assert!(text.contains(&format!("[default: {default}]")), "{}: {text}", knob.name);
         }
-        assert!(plain.contains("[default: 0.6; 0.7 for hdp; 0.5 for ica]"), "{plain}");
+        assert!(plain.contains("[default: 0.6; 0.5 for streams; 0.7 for hdp; 0.5 for ica]"), "{plain}");
     }
 }
