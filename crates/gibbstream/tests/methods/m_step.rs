@@ -107,7 +107,7 @@ fn posterior_maximises_the_bound() {
         let logs: Vec<f64> = lambda.iter().enumerate().map(log).collect();
         assert_close(
             "E[log beta]",
-            &model.log_topics(&state, &Step::default(), &[]).log_weights,
+            &model.log_topics(&state, &Step::default(), &WordFrequencies::default()).log_weights,
             &logs,
             1e-12,
         );
