@@ -136,7 +136,7 @@ fn run(settings: Settings, threads: usize) -> TrainingRun {
 fn stream(count: usize, length: f64, change: usize) -> Vec<Document> {
     let (_, words, truth) = themes();
     let words = words.len() as u32;
-    assert!(words % 7 > 0, "other words for all words");
+    assert!(!words.is_multiple_of(7), "other words for all words");
     let documents = Synthetic::new(truth, Length::Poisson(length), Seed(1), count as u64).unwrap();
     let other = |(i, document): (usize, gibbstream::Result<Document>)| {
         let mut document = document.unwrap();

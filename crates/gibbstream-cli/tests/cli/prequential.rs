@@ -20,7 +20,7 @@ fn scores_are_in_the_result_and_in_the_log_and_change_nothing() {
         assert!(report[mean]["log_perplexity_per_document"].as_f64().unwrap() > 0.0, "{report}");
         assert!(report[mean]["unigram_log_perplexity_per_document"].as_f64().unwrap() > 0.0, "{report}");
     }
-    let log = folder.read("run.jsonl");
+    let log = String::from_utf8(folder.read("run.jsonl")).unwrap();
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let scores: Vec<&Value> = lines.iter().filter_map(|line| line.get("prequential")).collect();
     assert!(
