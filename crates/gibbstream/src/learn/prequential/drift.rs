@@ -150,7 +150,8 @@ mod tests {
             if (403..=410).contains(&alarm.update) {
                 noticed += 1;
                 assert!((36_000..=40_300).contains(&alarm.since), "{alarm:?}");
-                assert!((alarm.before - 6.5).abs() < 0.15 && (alarm.now - 7.3).abs() < 0.4, "{alarm:?}");
+                assert!((alarm.before - 6.5).abs() < 0.15, "{alarm:?}");
+                assert!((6.55..7.7).contains(&alarm.now), "{alarm:?}");
                 assert_eq!(drift.last_alarm(), Some((alarm.update, alarm.documents)));
             }
         }
