@@ -106,7 +106,8 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
         threads: general.threads,
     };
     evaluation.validate()?;
-    let snapshot = Snapshot::load(&args.model)?;
+    // The lower bound needs the statistics; everything else is content with the parameters in their place.
+    let snapshot = if args.elbo { Snapshot::load(&args.model)? } else { Snapshot::load_to_ask(&args.model)? };
     let several = args.elbo || args.completion || args.coherence;
     let has_topics = snapshot.settings.model.has_topics();
     if !has_topics {

@@ -110,7 +110,7 @@ pub fn run(
             Error::setting("--lambda", problem, "use 1 for frequent words, 0.6 for typical ones").into()
         );
     }
-    let model = load_topics(&args.model)?;
+    let model = with_topics(Snapshot::load_to_ask(&args.model)?, &args.model)?;
     let mut topics = describe(&model, args.words, args.lambda)?;
     if !args.documents.is_empty() {
         let examples = typical_documents(args, &model, general, output, interrupt)?;
@@ -140,7 +140,10 @@ pub fn run(
 
 /// A model that has topics.
 pub fn load_topics(path: &Path) -> gibbstream::Result<Snapshot> {
-    let snapshot = Snapshot::load(path)?;
+    with_topics(Snapshot::load(path)?, path)
+}
+
+fn with_topics(snapshot: Snapshot, path: &Path) -> gibbstream::Result<Snapshot> {
     if snapshot.settings.model.has_topics() {
         return Ok(snapshot);
     }

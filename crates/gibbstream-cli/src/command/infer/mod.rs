@@ -97,7 +97,7 @@ pub fn run(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Outcome> {
     check(args, output)?;
-    let snapshot = Snapshot::load(&args.model)?;
+    let snapshot = Snapshot::load_to_ask(&args.model)?;
     check_for(args, &snapshot)?;
     let kept_fields = args.pass_through.clone();
     let inputs =

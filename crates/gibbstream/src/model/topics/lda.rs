@@ -154,17 +154,62 @@ impl Lda {
     /// The parameters that a state stands for after `step`: the mean of the remembered ones if there is one, else the last.
     /// `seen` are the tokens of each word.
     pub fn parameters(&self, state: &LdaState, step: &Step, seen: &WordFrequencies) -> Topics {
-        if self.averaging.counts_words() {
-            return self.with_frequencies(state, step, seen);
+        match self.mean_parameters(state) {
+            Some(mean) => mean,
+            None => self.last_parameters(state.counts.scaled.clone(), state, step, seen),
         }
-        let map = self.probabilities(state, step);
+    }
+
+    /// The same in the memory of the counts, which the state is without afterwards, unless the mean needs them.
+    pub(crate) fn take_parameters(&self, state: &mut LdaState, step: &Step, seen: &WordFrequencies) -> Topics {
+        if let Some(mean) = self.mean_parameters(state) {
+            return mean;
+        }
+        let scaled = std::mem::take(&mut state.counts.scaled);
+        self.last_parameters(scaled, state, step, seen)
+    }
+
+    fn mean_parameters(&self, state: &LdaState) -> Option<Topics> {
+        let average = state.counts.average.as_ref().filter(|average| average.updates > 0);
+        let updates = average.filter(|_| !self.averaging.counts_words())?.updates as f64;
         let mut beta = vec![0.0; self.vocabulary * self.topics];
         beta.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
-            if !state.counts.mean_probabilities(word as u32, row) {
-                map.apply(state.counts.scaled_row(word as u32), row);
-            }
+            state.counts.mean_probabilities(word as u32, row);
         });
-        Topics { beta, alpha: reported_alpha(state) }
+        Some(Topics { beta, alpha: state.alpha_sum.iter().map(|sum| sum / updates).collect() })
+    }
+
+    /// The parameters of the last update, in place of its scaled counts.
+    fn last_parameters(&self, scaled: Vec<f64>, state: &LdaState, step: &Step, seen: &WordFrequencies) -> Topics {
+        let (mut beta, alpha) = (scaled, state.alpha.alpha.clone());
+        let map = if self.averaging.counts_words() {
+            let totals = self.weigh_by_frequency(&mut beta, state.counts.scale(), step, seen);
+            self.rule.probabilities(state.counts.scale(), &totals, self.vocabulary, step)
+        } else {
+            self.probabilities(state, step)
+        };
+        beta.par_chunks_exact_mut(self.topics).for_each(|row| map.apply_in_place(row));
+        Topics { beta, alpha }
+    }
+
+    /// Turns scaled counts into `n_w p(k | w)`, and returns their sums: the running counts tell in which topics a word
+    /// occurs, and all documents, or the last of them, how often it does.
+    fn weigh_by_frequency(&self, scaled: &mut [f64], scale: f64, step: &Step, seen: &WordFrequencies) -> Vec<f64> {
+        let topics = self.topics;
+        let documents = seen.documents(step) * scale;
+        let blocks = scaled.par_chunks_mut(WORDS_PER_BLOCK * topics).enumerate();
+        let block_totals: Vec<Vec<f64>> = blocks
+            .map(|(block, rows)| {
+                let mut totals = vec![0.0; topics];
+                for (i, row) in rows.chunks_exact_mut(topics).enumerate() {
+                    let word = block * WORDS_PER_BLOCK + i;
+                    frequent_row(row, seen.reported(word) / documents);
+                    totals.iter_mut().zip(&*row).for_each(|(total, value)| *total += value);
+                }
+                totals
+            })
+            .collect();
+        add_blocks(&block_totals, topics)
     }
 
     /// The rows of [`Self::parameters`] for some words, ascending, and the share of each topic in all tokens. It takes time for
@@ -178,7 +223,8 @@ impl Lda {
                 let (mut totals, mut row) = (vec![0.0; topics], vec![0.0; topics]);
                 let first = block * WORDS_PER_BLOCK;
                 for word in first..(first + WORDS_PER_BLOCK).min(self.vocabulary) {
-                    frequent_row(counts.scaled_row(word as u32), seen.reported(word) / documents, &mut row);
+                    row.copy_from_slice(counts.scaled_row(word as u32));
+                    frequent_row(&mut row, seen.reported(word) / documents);
                     totals.iter_mut().zip(&row).for_each(|(total, value)| *total += value);
                 }
                 totals
@@ -186,7 +232,8 @@ impl Lda {
             let totals = add_blocks(&blocks.collect::<Vec<_>>(), topics);
             let map = self.rule.probabilities(counts.scale(), &totals, self.vocabulary, step);
             for (row, &word) in beta.chunks_exact_mut(topics).zip(words) {
-                frequent_row(counts.scaled_row(word), seen.reported(word as usize) / documents, row);
+                row.copy_from_slice(counts.scaled_row(word));
+                frequent_row(row, seen.reported(word as usize) / documents);
                 map.apply_in_place(row);
             }
             totals
@@ -200,30 +247,6 @@ impl Lda {
             counts.scaled_totals().to_vec()
         };
         (Topics { beta, alpha: reported_alpha(state) }, shares(&totals))
-    }
-
-    /// The topics that follow from counts `n_w p(k | w)`: the running counts tell in which topics a word occurs, and all
-    /// documents, or the last of them, how often it does.
-    fn with_frequencies(&self, state: &LdaState, step: &Step, seen: &WordFrequencies) -> Topics {
-        let (counts, topics) = (&state.counts, self.topics);
-        let documents = seen.documents(step) * counts.scale();
-        let mut beta = vec![0.0; self.vocabulary * topics];
-        let blocks = beta.par_chunks_mut(WORDS_PER_BLOCK * topics).enumerate();
-        let block_totals: Vec<Vec<f64>> = blocks
-            .map(|(block, rows)| {
-                let mut totals = vec![0.0; topics];
-                for (i, row) in rows.chunks_exact_mut(topics).enumerate() {
-                    let word = block * WORDS_PER_BLOCK + i;
-                    frequent_row(counts.scaled_row(word as u32), seen.reported(word) / documents, row);
-                    totals.iter_mut().zip(&*row).for_each(|(total, value)| *total += value);
-                }
-                totals
-            })
-            .collect();
-        let totals = add_blocks(&block_totals, topics);
-        let map = self.rule.probabilities(counts.scale(), &totals, self.vocabulary, step);
-        beta.par_chunks_exact_mut(topics).for_each(|row| map.apply_in_place(row));
-        Topics { beta, alpha: state.alpha.alpha.clone() }
     }
 
     /// The fresh counts of all words at once.
@@ -291,11 +314,11 @@ fn reported_alpha(state: &LdaState) -> Vec<f64> {
 }
 
 /// Divides so many tokens of a word among topics as its running counts do.
-fn frequent_row(scaled: &[f64], tokens: f64, out: &mut [f64]) {
-    let all: f64 = scaled.iter().sum();
+fn frequent_row(row: &mut [f64], tokens: f64) {
+    let all: f64 = row.iter().sum();
     // A word that nobody has used for long has no digits left to divide by.
     let factor = if all > NO_TOKENS { tokens / all } else { 0.0 };
-    out.iter_mut().zip(scaled).for_each(|(value, scaled)| *value = scaled * factor);
+    row.iter_mut().for_each(|value| *value *= factor);
 }
 
 fn add_blocks(blocks: &[Vec<f64>], topics: usize) -> Vec<f64> {
