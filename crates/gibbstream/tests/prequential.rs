@@ -132,18 +132,16 @@ fn run(settings: Settings, threads: usize) -> TrainingRun {
     run
 }
 
-/// Documents of themes; after `change` of them words are others.
-fn stream(count: usize, change: usize) -> Vec<Document> {
+/// Documents of themes; after `change` of them every word is another one, so that words of one topic are spread over all.
+fn stream(count: usize, length: f64, change: usize) -> Vec<Document> {
     let (_, words, truth) = themes();
     let words = words.len() as u32;
-    let documents = Synthetic::new(truth, Length::Poisson(30.0), Seed(1), count as u64).unwrap();
+    assert!(!words.is_multiple_of(7), "other words for all words");
+    let documents = Synthetic::new(truth, Length::Poisson(length), Seed(1), count as u64).unwrap();
     let other = |(i, document): (usize, gibbstream::Result<Document>)| {
         let mut document = document.unwrap();
         if i >= change {
-            // Every second word becomes another one, so that topics mix.
-            let turned =
-                |(word, count): (u32, u32)| (if word % 2 == 0 { (word + 40) % words } else { word }, count);
-            let tokens = document.words.iter().copied().map(turned);
+            let tokens = document.words.iter().map(|&(word, count)| ((7 * word + 3) % words, count));
             document.words = gibbstream::corpus::count_words(tokens.collect());
         }
         document
@@ -163,7 +161,7 @@ fn hash(run: &mut TrainingRun) -> String {
 
 #[test]
 fn threads_and_interruptions_change_nothing_and_nothing_is_learnt_from_scores() {
-    let documents = stream(1_000, usize::MAX);
+    let documents = stream(1_000, 30.0, usize::MAX);
     let mut plain = run(Settings { prequential: Some(false), ..settings() }, 1);
     push(&mut plain, &documents, &mut ());
     assert_eq!(plain.prequential(), None);
@@ -224,25 +222,26 @@ impl Observer for Noted {
 
 #[test]
 fn a_change_is_told_and_the_memory_adapts_and_recovers() {
-    const CHANGE: usize = 3_000;
-    let documents = stream(6_000, CHANGE);
+    const CHANGE: usize = 5_000;
+    let documents = stream(7_500, 60.0, CHANGE);
+    let settings = settings().batch(100);
     let mut steady = Noted::default();
-    let mut run_steady = run(settings(), 2);
+    let mut run_steady = run(settings.clone(), 2);
     push(&mut run_steady, &documents, &mut steady);
     assert_eq!(steady.changes.len(), 1, "{:?}", steady.changes);
     let (at, words) = &steady.changes[0];
-    assert!((CHANGE as u64..CHANGE as u64 + 750).contains(at), "noticed after {at} documents");
+    assert!((CHANGE as u64..CHANGE as u64 + 1_000).contains(at), "noticed after {at} documents");
     assert!(!words.is_empty());
     assert_eq!(run_steady.changes().len(), 1);
     let change = &run_steady.changes()[0];
     assert!(change.alarm.now > change.alarm.before && !change.topics.is_empty(), "{change:?}");
 
-    let adaptive = Settings { adapt: true, ..settings() };
+    let adaptive = Settings { adapt: true, ..settings };
     let mut noted = Noted::default();
     let mut adapting = run(adaptive.clone(), 1);
     push(&mut adapting, &documents, &mut noted);
     assert_eq!(noted.changes, steady.changes);
-    let update = *at as usize / 50;
+    let update = *at as usize / 100;
     assert_eq!(noted.steps[..update], steady.steps[..update], "as usual before");
     assert!(noted.steps[update] > 2.0 * steady.steps[update], "{} then", noted.steps[update]);
     assert!(noted.steps[update..].windows(2).all(|two| two[1] <= two[0]), "and smaller again");
@@ -263,8 +262,7 @@ fn streams_with_a_growing_vocabulary_are_scored() {
     let mut run = TrainingRun::new(settings, features, None, 1).unwrap();
     run.begin(Some(HistoryEntry::new("train", Vec::new())));
     for i in 0..400_u32 {
-        let text: Vec<String> =
-            (0..15).map(|j| format!("word{}", (i / 40 * 7 + (j * j + i) % 23) % 140)).collect();
+        let text: Vec<String> = (0..15).map(|j| format!("word{}", i / 4 + (j * j + i) % 23)).collect();
         let document = run.document(&text.join(" ")).unwrap();
         run.push(document.into(), &mut ()).unwrap();
     }

@@ -362,7 +362,9 @@ mod tests {
 
     #[test]
     fn scores_on_the_way_are_asked_for_with_or_without_a_value() {
-        for (words, expected) in [("--prequential", "on"), ("--prequential=off", "off"), ("--prequential other", "on")] {
+        for (words, expected) in
+            [("--prequential", "on"), ("--prequential=off", "off"), ("--prequential other", "on")]
+        {
             let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
             assert_eq!(given(command(), &words, "prequential").as_deref(), Some(expected), "{words:?}");
         }

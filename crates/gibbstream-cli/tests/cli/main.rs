@@ -67,6 +67,8 @@ mod merge;
 
 mod modes;
 
+mod prequential;
+
 mod choose_k;
 
 mod rows;

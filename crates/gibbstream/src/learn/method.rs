@@ -106,9 +106,9 @@ impl Method {
         ..Self::G_OEM
     };
     /// G-OEM for streams: the same, but what is reported follows the stream when it changes. Word frequencies are
-    /// forgotten as topics are, and steps fall more slowly.
+    /// forgotten as topics are, and steps fall more slowly, and never below the weight of one in 50 minibatches.
     pub const STREAM_G_OEM: Self = Self {
-        step: StepSize::Power { kappa: 0.5, offset: 3.0, tau: 1.0, least: 0.0 },
+        step: StepSize::Power { kappa: 0.5, offset: 3.0, tau: 1.0, least: 0.02 },
         averaging: Averaging::None,
         ..Self::TUNED_G_OEM
     };

@@ -173,17 +173,17 @@ impl Lda {
 
     fn mean_parameters(&self, state: &LdaState) -> Option<Topics> {
         let average = state.counts.average.as_ref().filter(|average| average.updates > 0);
-        average.filter(|_| !self.averaging.counts_words())?;
+        let updates = average.filter(|_| !self.averaging.counts_words())?.updates as f64;
         let mut beta = vec![0.0; self.vocabulary * self.topics];
         beta.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
             state.counts.mean_probabilities(word as u32, row);
         });
-        Some(Topics { beta, alpha: reported_alpha(state) })
+        Some(Topics { beta, alpha: state.alpha_sum.iter().map(|sum| sum / updates).collect() })
     }
 
     /// The parameters of the last update, in place of its scaled counts.
     fn last_parameters(&self, scaled: Vec<f64>, state: &LdaState, step: &Step, seen: &WordFrequencies) -> Topics {
-        let mut beta = scaled;
+        let (mut beta, alpha) = (scaled, state.alpha.alpha.clone());
         let map = if self.averaging.counts_words() {
             let totals = self.weigh_by_frequency(&mut beta, state.counts.scale(), step, seen);
             self.rule.probabilities(state.counts.scale(), &totals, self.vocabulary, step)
@@ -191,7 +191,27 @@ impl Lda {
             self.probabilities(state, step)
         };
         beta.par_chunks_exact_mut(self.topics).for_each(|row| map.apply_in_place(row));
-        Topics { beta, alpha: state.alpha.alpha.clone() }
+        Topics { beta, alpha }
+    }
+
+    /// Turns scaled counts into `n_w p(k | w)`, and returns their sums: the running counts tell in which topics a word
+    /// occurs, and all documents, or the last of them, how often it does.
+    fn weigh_by_frequency(&self, scaled: &mut [f64], scale: f64, step: &Step, seen: &WordFrequencies) -> Vec<f64> {
+        let topics = self.topics;
+        let documents = seen.documents(step) * scale;
+        let blocks = scaled.par_chunks_mut(WORDS_PER_BLOCK * topics).enumerate();
+        let block_totals: Vec<Vec<f64>> = blocks
+            .map(|(block, rows)| {
+                let mut totals = vec![0.0; topics];
+                for (i, row) in rows.chunks_exact_mut(topics).enumerate() {
+                    let word = block * WORDS_PER_BLOCK + i;
+                    frequent_row(row, seen.reported(word) / documents);
+                    totals.iter_mut().zip(&*row).for_each(|(total, value)| *total += value);
+                }
+                totals
+            })
+            .collect();
+        add_blocks(&block_totals, topics)
     }
 
     /// The rows of [`Self::parameters`] for some words, ascending, and the share of each topic in all tokens. It takes time for
@@ -205,7 +225,8 @@ impl Lda {
                 let (mut totals, mut row) = (vec![0.0; topics], vec![0.0; topics]);
                 let first = block * WORDS_PER_BLOCK;
                 for word in first..(first + WORDS_PER_BLOCK).min(self.vocabulary) {
-                    frequent_row(counts.scaled_row(word as u32), seen.reported(word) / documents, &mut row);
+                    row.copy_from_slice(counts.scaled_row(word as u32));
+                    frequent_row(&mut row, seen.reported(word) / documents);
                     totals.iter_mut().zip(&row).for_each(|(total, value)| *total += value);
                 }
                 totals
@@ -213,7 +234,8 @@ impl Lda {
             let totals = add_blocks(&blocks.collect::<Vec<_>>(), topics);
             let map = self.rule.probabilities(counts.scale(), &totals, self.vocabulary, step);
             for (row, &word) in beta.chunks_exact_mut(topics).zip(words) {
-                frequent_row(counts.scaled_row(word), seen.reported(word as usize) / documents, row);
+                row.copy_from_slice(counts.scaled_row(word));
+                frequent_row(row, seen.reported(word as usize) / documents);
                 map.apply_in_place(row);
             }
             totals
@@ -227,26 +249,6 @@ impl Lda {
             counts.scaled_totals().to_vec()
         };
         (Topics { beta, alpha: reported_alpha(state) }, shares(&totals))
-    }
-
-    /// Turns scaled counts into `n_w p(k | w)`, and returns their sums: the running counts tell in which topics a word
-    /// occurs, and all documents, or the last of them, how often it does.
-    fn weigh_by_frequency(&self, scaled: &mut [f64], scale: f64, step: &Step, seen: &WordFrequencies) -> Vec<f64> {
-        let topics = self.topics;
-        let documents = seen.documents(step) * scale;
-        let blocks = scaled.par_chunks_mut(WORDS_PER_BLOCK * topics).enumerate();
-        let block_totals: Vec<Vec<f64>> = blocks
-            .map(|(block, rows)| {
-                let (mut totals, mut running) = (vec![0.0; topics], vec![0.0; topics]);
-                for (i, row) in rows.chunks_exact_mut(topics).enumerate() {
-                    running.copy_from_slice(row);
-                    frequent_row(&running, seen.reported(block * WORDS_PER_BLOCK + i) / documents, row);
-                    totals.iter_mut().zip(&*row).for_each(|(total, value)| *total += value);
-                }
-                totals
-            })
-            .collect();
-        add_blocks(&block_totals, topics)
     }
 
     /// The fresh counts of all words at once.
@@ -324,11 +326,11 @@ fn reported_alpha(state: &LdaState) -> Vec<f64> {
 }
 
 /// Divides so many tokens of a word among topics as its running counts do.
-fn frequent_row(scaled: &[f64], tokens: f64, out: &mut [f64]) {
-    let all: f64 = scaled.iter().sum();
+fn frequent_row(row: &mut [f64], tokens: f64) {
+    let all: f64 = row.iter().sum();
     // A word that nobody has used for long has no digits left to divide by.
     let factor = if all > NO_TOKENS { tokens / all } else { 0.0 };
-    out.iter_mut().zip(scaled).for_each(|(value, scaled)| *value = scaled * factor);
+    row.iter_mut().for_each(|value| *value *= factor);
 }
 
 fn add_blocks(blocks: &[Vec<f64>], topics: usize) -> Vec<f64> {
