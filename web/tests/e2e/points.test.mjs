@@ -514,7 +514,7 @@ describe.skipIf(!hasBrowser())("the page", () => {
     const { page } = view;
     await rows(page).first().waitFor();
     const marked = await page.locator("nav[aria-label=Views] a.without").allInnerTexts();
-    expect(marked.map((each) => each.split(",")[0])).toEqual(["Time", "Groups", "Compare"]);
+    expect(marked.map((each) => each.split(/[\s,]/)[0])).toEqual(["Time", "Groups", "Compare"]);
     expect(await page.getByRole("columnheader", { name: /Trend/ }).count()).toBe(0);
     const cells = await rows(page).first().locator("[role=gridcell]").count();
     expect(Number(await page.getByRole("grid").getAttribute("aria-colcount"))).toBe(cells);
