@@ -235,6 +235,8 @@ class _Loaded(_Scorer):
 def transform(estimator: Any, dataset: Any, *, column: str | None = None, output: str = "theta", **options: Any) -> Any:
     """Topic mixtures of a dataset as a stage of Ray Data: the same table with one more column.
 
+    Ray Data does not keep the order of rows unless ``preserve_order`` of its execution options is set.
+
     Parameters
     ----------
     estimator : LDA, HDP or a mixture

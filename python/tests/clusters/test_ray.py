@@ -193,15 +193,18 @@ def test_datasets_go_in_and_mixtures_come_out(cluster, here):
     arrays = ray.data.from_numpy(X.toarray())
     by_arrays = make().fit(arrays, runner=gibbstream.ray.Runner(2, cpus_per_worker=1, column="data"))
     assert by_arrays.model_hash_ == here["LDA"]
-    scored = gibbstream.ray.transform(lda, dataset(X), column="counts", num_cpus=0.5)
-    mixtures = np.stack([row["theta"] for row in scored.take_all()])
-    assert np.array_equal(mixtures, lda.transform(X))
-    # A stage among others of Ray Data, with what it was given beside what it adds.
-    lengths = scored.map(lambda row: {"words": sum(row["counts"])})
-    assert [row["words"] for row in lengths.take_all()] == np.asarray(X.sum(1)).ravel().tolist()
+    # Ray Data does not keep the order of rows; each has what it came with beside what was added.
+    rows = gibbstream.ray.transform(lda, dataset(X), column="counts", num_cpus=0.5).take_all()
+    counts, mixtures = np.stack([row["counts"] for row in rows]), np.stack([row["theta"] for row in rows])
+    assert sorted(counts.tolist()) == sorted(X.toarray().tolist())
+    assert np.array_equal(mixtures, lda.transform(counts))
+    # A stage among others.
     likelihoods = gibbstream.ray.score(lda, dataset(X[:50]), column="counts", num_cpus=0.5)
-    found = np.array([row["log_likelihood"] for row in likelihoods.take_all()])
-    assert np.array_equal(found, lda.log_likelihood(X[:50]))
+    rows = likelihoods.map(lambda row: {**row, "words": sum(row["counts"])}).take_all()
+    counts = np.stack([row["counts"] for row in rows])
+    assert sorted(counts.tolist()) == sorted(X[:50].toarray().tolist())
+    assert [row["words"] for row in rows] == counts.sum(1).tolist()
+    assert np.array_equal([row["log_likelihood"] for row in rows], lda.log_likelihood(counts))
 
 
 def test_datasets_of_text(cluster):
