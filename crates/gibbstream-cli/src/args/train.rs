@@ -248,7 +248,7 @@ impl TrainArgs {
             // A language that is told needs no documents.
             None => {
                 let tokenizer = self.words.tokenizer()?;
-                if tokenizer.needs_language() { tokenizer } else { tokenizer.decided::<&str>(&[]) }
+                if tokenizer.needs_language() { tokenizer } else { tokenizer.decided(&[] as &[&str]) }
             }
         };
         Ok(Plan {

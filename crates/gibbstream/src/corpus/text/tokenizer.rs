@@ -382,9 +382,9 @@ mod tests {
         let german = Tokenizer::auto().decided(&["Das Schiff verließ den Hafen, und niemand war da, um es zu sehen."]);
         assert_eq!(german.language.code(), Some("de"));
         assert_eq!(tokens(&german, "Das Schiff and the Hafen"), ["schiff", "and", "the", "hafen"]);
-        let told = Tokenizer { language: Language::parse("fr").unwrap(), ..Tokenizer::auto() }.decided::<&str>(&[]);
+        let told = Tokenizer { language: Language::parse("fr").unwrap(), ..Tokenizer::auto() }.decided(&[] as &[&str]);
         assert_eq!(tokens(&told, "L'homme est dans la maison"), ["homme", "maison"]);
-        let turkish = Tokenizer { language: Language::parse("tr").unwrap(), ..Tokenizer::auto() }.decided::<&str>(&[]);
+        let turkish = Tokenizer { language: Language::parse("tr").unwrap(), ..Tokenizer::auto() }.decided(&[] as &[&str]);
         assert_eq!(tokens(&turkish, "ISPARTA İzmir"), ["ısparta", "izmir"]);
         assert_eq!(Tokenizer::default().decided(&["das"]), Tokenizer::default());
     }
