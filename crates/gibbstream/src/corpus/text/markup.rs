@@ -148,8 +148,8 @@ impl Scanner<'_> {
                 gap(end.map_or(4, |end| end + 3 - start))
             }
             rest if starts_with(rest, b"![cdata[") => gap(9),
-            rest if starts_with(rest, b"!doctype") || starts_with(rest, b"![") => self.to_bracket(start).and_then(gap),
-            [b'?', letter, ..] if letter.is_ascii_alphabetic() => self.to_bracket(start).and_then(gap),
+            rest if starts_with(rest, b"!doctype") || starts_with(rest, b"![") => self.find_bracket(start).and_then(gap),
+            [b'?', letter, ..] if letter.is_ascii_alphabetic() => self.find_bracket(start).and_then(gap),
             [b'/', letter, ..] if letter.is_ascii_alphabetic() => self.closing_tag(start),
             [letter, ..] if letter.is_ascii_alphabetic() => self.opening_tag(start),
             _ => None,
@@ -157,7 +157,7 @@ impl Scanner<'_> {
     }
 
     /// The bytes up to the next `>`, if no `<` comes first.
-    fn to_bracket(&mut self, start: usize) -> Option<usize> {
+    fn find_bracket(&mut self, start: usize) -> Option<usize> {
         let inner = &self.bytes[start + 1..];
         let end = memchr::memchr2(b'<', b'>', inner);
         self.work += end.unwrap_or(inner.len());
@@ -176,7 +176,7 @@ impl Scanner<'_> {
         let blanks = self.bytes[name.end..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let is_plain = self.bytes.get(name.end + blanks) == Some(&b'>');
         self.work += blanks;
-        let length = if is_plain { name.end + blanks + 1 - start } else { self.to_bracket(start)? };
+        let length = if is_plain { name.end + blanks + 1 - start } else { self.find_bracket(start)? };
         let parts_words = !lists(WITHIN_WORDS, &self.bytes[name.clone()]);
         (is_plain || self.strict || lists(ELEMENTS, &self.bytes[name])).then_some(Piece { length, parts_words })
     }
@@ -197,7 +197,7 @@ impl Scanner<'_> {
         let end = match end {
             Some(end) if is_tag => end,
             None if self.strict || (is_known && attributes.with_values > 0) => {
-                match self.to_bracket(start) {
+                match self.find_bracket(start) {
                     Some(length) => start + length,
                     // The text was cut off within the tag.
                     None if memchr::memchr(b'<', &self.bytes[start + 1..]).is_none() => self.bytes.len(),
