@@ -33,8 +33,8 @@ class TextCorpus:
     ngrams : int
         From 2 on, up to so many words that follow each other are also joined by ``_``.
     stop_words : str, list of str or None
-        Words to drop: ``"auto"`` (those of the language), ``"english"``, a language code such as ``"de"``, the path of a
-        file with one word per line, or a list of words. ``None`` drops nothing.
+        Words to drop: ``"auto"`` (those of the language), ``"english"``, a language code such as ``"de"``, the path of
+        a file with one word per line, or a list of words. ``None`` drops nothing.
     language : str
         The language of the texts, as a code such as ``"en"``; ``"auto"`` finds it in the first documents.
     html : {"auto", "strip", "keep"}
@@ -212,7 +212,8 @@ def limits(min_df: float | str, max_df: float | str, documents: int) -> tuple[in
 
 def _fewest(min_df: float | str, documents: int) -> int | None:
     if isinstance(min_df, str):
-        return _auto("min_df", min_df)
+        _check_auto("min_df", min_df)
+        return None
     if isinstance(min_df, float):
         if not 0 <= min_df <= 1:
             raise ValueError(
@@ -224,11 +225,12 @@ def _fewest(min_df: float | str, documents: int) -> int | None:
 
 def _largest_share(max_df: float | str, documents: int) -> float | None:
     if isinstance(max_df, str):
-        return _auto("max_df", max_df)
+        _check_auto("max_df", max_df)
+        return None
     return float(max_df) if isinstance(max_df, float) else min(1.0, max_df / max(1, documents))
 
 
-def _auto(name: str, choice: str) -> None:
+def _check_auto(name: str, choice: str) -> None:
     if choice != "auto":
         raise ValueError(f'{name}: "{choice}" is not a choice; use a number, or "auto"')
 
