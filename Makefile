@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: deny sanitize miri help setup test check format lint unit examples python clusters clusters-all python-peers web slow fuzz service-schema bench bench-service bench-peers bench-python check-all package docs clean
+.PHONY: deny sanitize miri help setup test check format lint unit examples wheel python clusters clusters-all python-peers web slow fuzz service-schema bench bench-service bench-peers bench-python check-all package docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -45,17 +45,31 @@ examples:
 
 PYTHON ?= python3
 VENV = .venv
-# The package as users install it, with what its tests need; compiled again only if something has changed.
 VENV_READY = $(VENV)/ready
-PYTHON_SOURCES = pyproject.toml Cargo.toml Cargo.lock $(shell find crates/gibbstream/src crates/gibbstream-python \
+# The package as users install it, compiled once for all environments, and again only if something has changed. It has the
+# profile and the features of the tests, so that only what depends on Python is compiled for it.
+WHEEL = target/wheel/ready
+PYTHON_SOURCES = pyproject.toml Cargo.toml Cargo.lock web/dist/page.html $(shell find crates/*/src crates/*/Cargo.toml \
   python/gibbstream -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi')
 
-$(VENV_READY): $(PYTHON_SOURCES)
+$(WHEEL): $(PYTHON_SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	  { echo "the Python package needs Python 3.10 or newer: make PYTHON=python3.12 test" >&2; exit 1; }
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV) || \
 	  { apt-get update && apt-get install --yes python3-venv && $(PYTHON) -m venv --clear $(VENV); }
-	MATURIN_PEP517_ARGS='--profile ci' $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check '.[test]'
+	rm -rf target/wheel
+	MATURIN_PEP517_ARGS='--profile ci' $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
+	  --wheel-dir target/wheel .
+	touch $@
+
+wheel: $(WHEEL) ## the Python package as a wheel, in target/wheel, in the profile of the tests
+
+# Installs the wheel with extras: first what it needs, then itself even if its version was installed before.
+with_extras = $(1)/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls target/wheel/*.whl)[$(2)]" $(3) && \
+  $(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheel/*.whl
+
+$(VENV_READY): $(WHEEL)
+	$(call with_extras,$(VENV),test)
 	touch $@
 
 python: $(VENV_READY) ## the Python package: style, types and tests, in a virtual environment
@@ -87,18 +101,23 @@ web: ## the page: types, style, tests, the same bytes as committed, and tests in
 CLUSTERS_VENV = .venv-clusters
 CLUSTERS_READY = $(CLUSTERS_VENV)/ready
 
-$(CLUSTERS_READY): $(PYTHON_SOURCES)
+$(CLUSTERS_READY): $(WHEEL)
 	@command -v java >/dev/null || { apt-get update && apt-get install --yes openjdk-17-jre-headless; }
 	test -x $(CLUSTERS_VENV)/bin/python || $(PYTHON) -m venv $(CLUSTERS_VENV)
-	MATURIN_PEP517_ARGS='--profile ci' $(CLUSTERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  '.[ray,spark]' 'pytest>=8'
+	$(call with_extras,$(CLUSTERS_VENV),ray$(COMMA)spark,'pytest>=8' 'pytest-timeout>=2.3')
 	touch $@
 
-clusters: $(CLUSTERS_READY) ## the same bits on Ray and Spark, the quick part
-	$(CLUSTERS_VENV)/bin/python -m pytest --quiet python/tests/clusters
+COMMA = ,
 
-clusters-all: $(CLUSTERS_READY) ## all numbers of workers, all kills, all models: half an hour
-	GIBBSTREAM_CLUSTERS=all $(CLUSTERS_VENV)/bin/python -m pytest --quiet python/tests/clusters
+clusters: $(WHEEL) ## the same model on Ray and Spark as here, the quick part
+	@if $(MAKE) --no-print-directory $(CLUSTERS_READY); then \
+	  $(CLUSTERS_VENV)/bin/python -m pytest --quiet --timeout=1200 python/tests/clusters; \
+	else \
+	  echo "SKIPPED: Ray, Spark or Java cannot be installed here, so clusters are NOT tested" >&2; \
+	fi
+
+clusters-all: $(CLUSTERS_READY) ## all numbers of workers, all kills, all models
+	GIBBSTREAM_CLUSTERS=all $(CLUSTERS_VENV)/bin/python -m pytest --quiet --timeout=1200 python/tests/clusters
 
 python-peers: $(VENV_READY) ## the Python package beside gensim and pyright, which take long to install
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check gensim pyright
@@ -108,8 +127,9 @@ python-peers: $(VENV_READY) ## the Python package beside gensim and pyright, whi
 bench-python: python-peers ## the estimator beside those of scikit-learn and gensim
 	$(VENV)/bin/python bench/python_peers.py
 
-slow: ## long statistical tests and memory over a million documents
+slow: ## long statistical tests, memory over a million documents, and every case on clusters
 	$(CARGO) test --release --workspace --locked -- --ignored --nocapture
+	$(MAKE) clusters-all
 
 FUZZ_TARGETS = text jsonl csv parquet uci svmlight mm ldac auto model service_log service_body rows npy parquet_rows view statistics
 FUZZ_RUNS ?= 1000000
@@ -127,7 +147,7 @@ SCHEMA_VENV = .venv-schema
 
 service-schema: ## generated requests against the OpenAPI document of the service (installs schemathesis first)
 	test -x $(SCHEMA_VENV)/bin/schemathesis || { $(PYTHON) -m venv $(SCHEMA_VENV) && $(SCHEMA_VENV)/bin/pip install --quiet schemathesis; }
-	$(CARGO) build $(PROFILE) --package gibbstream-cli
+	$(CARGO) build $(PROFILE) --workspace --bins
 	$(PYTHON) bench/service/schema.py target/ci/gibbstream $(SCHEMA_VENV)/bin/schemathesis
 
 bench-service: ## load on the service (bench/service/README.md); takes half an hour
@@ -161,10 +181,12 @@ sanitize: ## the thread sanitizer over a training run with readers of its snapsh
 	  echo "SKIPPED: thread sanitizer: rust-src cannot be installed here" >&2; exit 0; } && \
 	$(SANITIZED) $(CARGO) test -Zbuild-std --target $(HOST) --package gibbstream --test training_run
 
-miri: ## Miri over the plain path of the kernels
-	if $(CARGO) miri --version >/dev/null 2>&1 || rustup component add miri; then \
-	  MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) miri test --package gibbstream --lib -- lanes:: math:: ; \
-	else echo "SKIPPED: Miri: the toolchain has no such component here" >&2; fi
+# Miri comes with nightly toolchains alone. It runs what processors without wide vectors run.
+miri: ## Miri over the plain path of the kernels (needs a nightly toolchain)
+	if $(CARGO) +nightly miri --version >/dev/null 2>&1 || rustup component add miri rust-src --toolchain nightly; then \
+	  MIRIFLAGS=-Zmiri-disable-isolation CARGO_TARGET_DIR=target/miri \
+	    $(CARGO) +nightly miri test --locked --package gibbstream --lib -- lanes:: math:: ; \
+	else echo "SKIPPED: Miri: there is no nightly toolchain with it here" >&2; fi
 
 TOOLS = target/tools
 
@@ -177,16 +199,15 @@ package: ## what a release would upload, built and checked without uploading (RE
 
 DOCS_VENV = target/docs-venv
 
-docs: ## the documentation as a site, in target/site
+docs: $(WHEEL) ## the documentation as a site, in target/site
 	test -x $(DOCS_VENV)/bin/python || $(PYTHON) -m venv $(DOCS_VENV)
-	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
-	$(CARGO) build --locked --package gibbstream-cli $(DOCS_PROFILE)
-	$(DOCS_VENV)/bin/python docs/site.py $(DOCS_PROGRAM)
-	$(DOCS_VENV)/bin/mkdocs build --strict --quiet --config-file target/docs/mkdocs.yml --site-dir ../site
-
-# The reference of commands is written by the program itself.
-DOCS_PROFILE ?= --profile ci
-DOCS_PROGRAM ?= target/ci/gibbstream
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt \
+	  target/wheel/*.whl
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheel/*.whl
+	$(CARGO) build $(PROFILE) --workspace --bins
+	$(DOCS_VENV)/bin/python docs/site.py $(BUILT)/gibbstream
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --quiet --config-file target/docs/mkdocs.yml \
+	  --site-dir ../site
 
 clean: ## removes everything that was built
 	$(CARGO) clean

@@ -3,7 +3,8 @@
     python bench/clusters/scaling.py --rate 3400 --overhead 0.10 --driver 0.053 --merge 0.047
 
 Every node is one worker with all its cores. The driver makes parameters, merges the statistics of the nodes one after the
-other, and absorbs them.
+other, and absorbs them. With more than eight nodes Ray merges on the nodes first, in as many groups as the square root of their
+number says, all groups at the same time.
 """
 
 import argparse
@@ -18,7 +19,9 @@ def update_seconds(cores, batch, constants, staleness):
     if cores <= constants.cores_per_node:
         return e_step + constants.driver  # one machine needs no engine
     nodes = math.ceil(cores / constants.cores_per_node)
-    around = constants.overhead + constants.driver + constants.merge * nodes
+    groups = math.isqrt(nodes) if nodes > constants.few else 0
+    merges = nodes if groups == 0 else math.ceil(nodes / groups) + groups
+    around = constants.overhead + constants.driver + constants.merge * merges
     # With parameters that are one update old, only what does not fit beside the E-step is waited for.
     return max(e_step, around) if staleness else e_step + around
 
@@ -29,6 +32,7 @@ def main():
     parser.add_argument("--overhead", type=float, required=True, help="seconds that the engine adds to an update")
     parser.add_argument("--driver", type=float, required=True, help="seconds for parameters and absorbing")
     parser.add_argument("--merge", type=float, required=True, help="seconds to merge the statistics of a node")
+    parser.add_argument("--few", type=int, default=8, help="nodes whose statistics the driver merges alone")
     parser.add_argument("--cores-per-node", type=int, default=16)
     parser.add_argument("--documents", type=float, default=1e9)
     parser.add_argument("--batch", type=float, nargs="+", default=[5_000, 50_000, 500_000])

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from gibbstream._core import Source as Rows
     from gibbstream.learning import Learner
 
-PACKED = pa.schema([("packed", pa.binary()), ("rows", pa.int64()), ("problem", pa.string())])
-"""What a table is turned into: packs, how many rows each has, and what is wrong with the row after the last."""
+PACKED = pa.schema([("packed", pa.binary()), ("rows", pa.int64()), ("problem", pa.string()), ("begins", pa.bool_())])
+"""What a table is turned into: packs, how many rows each has, what is wrong with the row after the last, and whether a
+table begins with this pack."""
 
 
 class BadRowError(ValueError):
@@ -114,7 +115,8 @@ class Packer:
             # The place of the row is told by counting what came before it.
             packed, counts, problem = [b""], [bad.row], str(bad)
         problems = [None] * len(packed) if problem is None else [problem]
-        return pa.table([packed, counts, problems], schema=PACKED)
+        begins = [number == 0 for number in range(len(packed))]
+        return pa.table([packed, counts, problems, begins], schema=PACKED)
 
     def singles(self, table: Any) -> Iterator[tuple[bytes, str | None]]:
         """A pack for every row, up to the first bad one, which comes with what is wrong with it."""
@@ -164,14 +166,9 @@ class ColumnSource(PackSource):
     def rows(self) -> int:
         """How many rows there are."""
 
-    @abstractmethod
-    def packed_tables(self, packer: Packer) -> Iterator[Any]:
-        """What the packer makes of the tables where they are, in order."""
-
-    def place(self, row: int, table: Any) -> str:
-        """What to call a row in an error."""
-        del table
-        return f"row {row} (counted from 0)"
+    def packer(self) -> Packer:
+        """What packs the tables, wherever they are."""
+        return Packer(self._columns, self.kind, self.width, self.words, self._as_numbers)
 
     def create(self, estimator: Learner) -> None:
         """Finds out what there is, and makes a model for it. Text is read once to find its words."""
@@ -191,17 +188,6 @@ class ColumnSource(PackSource):
         else:
             self.width = self._first_width()
         super().create(estimator)
-
-    def packs(self) -> Iterator[bytes]:
-        """Packs in order; stops at the first bad row."""
-        packer = Packer(self._columns, self.kind, self.width, self.words, self._as_numbers)
-        seen = 0
-        for table in self.packed_tables(packer):
-            for row in table.to_pylist():
-                seen += row["rows"]
-                if row["problem"] is not None:
-                    raise ValueError(f"X: {self.place(seen, row)}: {row['problem']}")
-                yield row["packed"]
 
     def _words(self) -> list[str]:
         options = self._columns.text_options

@@ -90,8 +90,11 @@ class Runner(ABC):
         """Begins the E-step of a minibatch; what it returns goes to :meth:`answers`."""
 
     @abstractmethod
-    def answers(self, work: Any) -> Iterator[tuple[int, Any]]:
-        """The number of each block and its statistics, in any order; some may come twice."""
+    def answers(self, work: Any) -> Iterator[tuple[int | tuple[int, ...], Any]]:
+        """The number of each block and its statistics, in any order; some may come twice.
+
+        Statistics that were merged on the way come with the numbers of all their blocks.
+        """
 
     def close(self) -> None:  # noqa: B027
         """Lets go of everything that the run has used, finished or not."""
@@ -245,11 +248,12 @@ class _Run:
         while len(self._in_flight) > left:
             oldest = self._in_flight[0]
             gathering, missing = self._driver.gather(), set(range(oldest.blocks))
-            for number, statistics in self._runner.answers(oldest.work):
+            for numbers, statistics in self._runner.answers(oldest.work):
+                blocks = {numbers} if isinstance(numbers, int) else set(numbers)
                 # Engines may run a task twice; it counts once.
-                if number in missing:
+                if blocks <= missing:
                     gathering.add(statistics)
-                    missing.remove(number)
+                    missing -= blocks
                 if not missing:
                     break
             if missing:
@@ -293,13 +297,13 @@ class _Run:
         folder = CheckpointFolder(runner.checkpoint)
         found, damaged = folder.newest(estimator._threads())
         for problem in damaged:
-            warnings.warn(f"{problem}; passed over", stacklevel=4)
+            warnings.warn(f"{problem}; skipped", stacklevel=4)
         if found is not None:
             model, before, finished = found
             if not runner.resume:
                 raise ValueError(
                     f"checkpoint: {runner.checkpoint} holds checkpoints already; "
-                    "go on from them with resume=True, or use another folder"
+                    "continue from them with resume=True, or use another folder"
                 )
             _check_request(json.loads(before), request, estimator, runner.checkpoint)
             estimator._model = model

@@ -6,6 +6,9 @@ of a data frame have no order of their own, so documents are ordered by a column
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import copy
 import hashlib
 import json
 import shutil
@@ -39,6 +42,7 @@ try:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql import functions as sf
     from pyspark.sql.types import ArrayType, DoubleType, StructField, StructType
+    from pyspark.sql.utils import is_remote
 except ImportError as missing:
     raise ImportError("gibbstream.spark needs PySpark; install it with: pip install 'gibbstream[spark]'") from missing
 
@@ -104,12 +108,14 @@ class Runner(runner.Runner):
     def source(self, X: Any, estimator: Learner) -> Source:
         """A data frame, or what every runner takes."""
         if isinstance(X, DataFrame):
+            refuse_connect()
             return DataFrameSource(X, self.columns, self.order, as_numbers=is_of_rows(estimator))
         return super().source(X, estimator)
 
     def open(self, task: str) -> None:
         """Makes a folder for parameters."""
         del task
+        refuse_connect()
         context = SparkSession.builder.getOrCreate().sparkContext
         if self._asked_workers is None:
             self.workers = max(1, context.defaultParallelism)
@@ -170,6 +176,15 @@ def _reason(failed: Exception) -> str:
     return own[-1].split(": ", 1)[1] if own else str(failed)
 
 
+def refuse_connect() -> None:
+    """Jobs of our own need a session that runs here."""
+    if is_remote():
+        raise ValueError(
+            "spark: this session is one of Spark Connect, which does not run jobs of Python functions on blocks; "
+            "use a classic session (on Databricks, a cluster for a single user)"
+        )
+
+
 class Published:
     """A folder of files that all workers can read."""
 
@@ -227,19 +242,21 @@ class DataFrameSource(ColumnSource):
         """How many there are."""
         return int(self._chosen.count())
 
-    def packed_tables(self, packer: Packer) -> Iterator[Any]:
-        """Packs in order. All rows are checked before the first is handed out."""
+    def packs(self) -> Iterator[bytes]:
+        """Documents in order. All rows are checked before the first is handed out."""
         ordered = self._order is not None
         schema = _KEYED + (f", _order {self._frame.schema['_order'].dataType.simpleString()}" if ordered else "")
-        keyed = self._frame.mapInArrow(_keying(packer, ordered=ordered), schema).persist(StorageLevel.DISK_ONLY)
-        self._kept = keyed
+        if self._kept is None:
+            keying = _keying(self.packer(), ordered=ordered)
+            self._kept = self._frame.mapInArrow(keying, schema).persist(StorageLevel.DISK_ONLY)
+        keyed = self._kept
         bad = keyed.filter(sf.col("problem").isNotNull()).orderBy("partition", "row").first()
         if bad is not None:
             raise ValueError(f"X: partition {bad['partition']}, row {bad['row']} (counted from 0): {bad['problem']}")
         by = ["_order", "key"] if ordered else ["key"]
         packed = keyed.orderBy(*by).select("packed")
         for row in packed.toLocalIterator(prefetchPartitions=True):
-            yield pa.table({"packed": [bytes(row["packed"])], "rows": [1], "problem": [None]})
+            yield bytes(row["packed"])
 
     def close(self) -> None:
         """Lets go of what was packed."""
@@ -295,7 +312,12 @@ def _keying(packer: Packer, *, ordered: bool) -> Callable[[Iterator[Any]], Itera
     return keyed
 
 
-class _Published(Params):
+def _as_text(value: Any) -> str:
+    """Numbers may be given as numbers."""
+    return str(value)
+
+
+class _LDAParams(Params):
     """Parameters that estimator and model share."""
 
     featuresCol = Param(
@@ -322,17 +344,20 @@ class _Published(Params):
     k = Param(Params._dummy(), "k", "number of topics", TypeConverters.toInt)
     seed = Param(Params._dummy(), "seed", "seed of all random streams", TypeConverters.toInt)
     method = Param(Params._dummy(), "method", "as the program names it", TypeConverters.toString)
-    batch = Param(
-        Params._dummy(), "batch", "documents in a minibatch, such as 100 or 100..5000", TypeConverters.toString
+    batch = Param(Params._dummy(), "batch", "documents in a minibatch, such as 100 or 100..5000", _as_text)
+    passes = Param(
+        Params._dummy(),
+        "passes",
+        "passes over the documents; 0: as many as gibbstream.LDA makes if it is not told",
+        TypeConverters.toInt,
     )
-    passes = Param(Params._dummy(), "passes", "passes over the documents", TypeConverters.toInt)
     staleness = Param(Params._dummy(), "staleness", "0, or 1 to hide the time of an update", TypeConverters.toInt)
     workers = Param(Params._dummy(), "workers", "tasks for a minibatch; 0: as many as Spark runs", TypeConverters.toInt)
     threads = Param(Params._dummy(), "threads", "threads of a task", TypeConverters.toInt)
     directory = Param(
         Params._dummy(),
         "directory",
-        "folder that all workers can read; empty: one on this machine",
+        "folder that the driver can write and all workers can read; empty: one on this machine",
         TypeConverters.toString,
     )
     checkpointDir = Param(
@@ -364,7 +389,7 @@ class _Published(Params):
             seed=0,
             method="g-oem",
             batch="100",
-            passes=1,
+            passes=0,
             staleness=0,
             workers=0,
             threads=1,
@@ -385,7 +410,7 @@ class _Published(Params):
             self._value("k"),
             method=self._value("method"),
             batch=int(batch) if batch.isdigit() else batch,
-            passes=self._value("passes"),
+            passes=self._value("passes") or None,
             random_state=self._value("seed"),
             n_jobs=1,
             **json.loads(self._value("options")),
@@ -408,7 +433,26 @@ class _Published(Params):
         )
 
 
-class LDA(_Published, Estimator, DefaultParamsReadable, DefaultParamsWritable):
+def _add_accessors() -> None:
+    """``getK``, ``setK`` and their like, as every class of ``pyspark.ml`` has them."""
+    for param in _LDAParams().params:
+        name = param.name[0].upper() + param.name[1:]
+
+        def get(self: _LDAParams, of: str = param.name) -> Any:
+            return self._value(of)
+
+        def set_(self: _LDAParams, value: Any, of: str = param.name) -> Any:
+            return self._set(**{of: value})
+
+        get.__doc__, set_.__doc__ = f"{param.doc}.", f"Sets {param.name}: {param.doc}."
+        setattr(_LDAParams, f"get{name}", get)
+        setattr(_LDAParams, f"set{name}", set_)
+
+
+_add_accessors()
+
+
+class LDA(_LDAParams, Estimator, DefaultParamsReadable, DefaultParamsWritable):
     """Latent Dirichlet allocation as a ``pyspark.ml`` estimator.
 
     ``explainParams()`` lists the parameters. The model has the bits of ``gibbstream.LDA`` on one machine for the same
@@ -443,7 +487,7 @@ class LDA(_Published, Estimator, DefaultParamsReadable, DefaultParamsWritable):
         return self._copyValues(LDAModel(estimator))  # type: ignore[no-any-return]
 
 
-class LDAModel(_Published, Model, MLReadable, MLWritable):
+class LDAModel(_LDAParams, Model, MLReadable, MLWritable):
     """What :class:`LDA` has learnt. ``estimator`` is the same as a :class:`gibbstream.LDA`."""
 
     def __init__(self, estimator: gibbstream.LDA | None = None) -> None:
@@ -454,16 +498,29 @@ class LDAModel(_Published, Model, MLReadable, MLWritable):
 
     @property
     def model_hash(self) -> str:
-        """Equal hash, equal bits."""
+        """Models with equal hashes are identical."""
         return self._learnt().model_hash_
 
-    def describe_topics(self, words: int = 10) -> list[list[str]]:
-        """The words of each topic, best first."""
-        return self._learnt().top_words(words)
+    def describeTopics(self, maxTermsPerTopic: int = 10) -> DataFrame:  # noqa: N802
+        """The words of each topic, best first: ``topic``, ``termIndices``, ``termWeights`` and ``terms``."""
+        best = self._learnt()._best_words(maxTermsPerTopic, 1.0)
+        rows = [
+            (
+                topic,
+                [number for number, _, _ in words],
+                [weight for _, _, weight in words],
+                [word for _, word, _ in words],
+            )
+            for topic, words in enumerate(best)
+        ]
+        columns = "topic int, termIndices array<int>, termWeights array<double>, terms array<string>"
+        return SparkSession.builder.getOrCreate().createDataFrame(rows, columns)
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
+        refuse_connect()
         published = Published(dataset.sparkSession.sparkContext, self._value("directory") or None)
         # The plan may run long after this call, so the file stays until the process ends.
+        atexit.register(published.close)
         path = str(published.write("model", self._learnt()._model.to_bytes()))
         mixtures, likelihoods = self._value("topicDistributionCol"), self._value("logLikelihoodCol")
         fields = [StructField(mixtures, ArrayType(DoubleType()))]
@@ -480,26 +537,17 @@ class LDAModel(_Published, Model, MLReadable, MLWritable):
         batch : DataFrame
             The documents. If one of them cannot be learnt from, nothing is.
         batch_id : int, optional
-            The number of the batch. One that is not newer than the last is passed over: it was delivered twice.
+            The number of the batch. One that is not newer than the last is skipped: it was delivered twice.
         """
         if batch_id is not None and self.last_batch is not None and batch_id <= self.last_batch:
             return
-        estimator, run = self.estimator or self._estimator(), self._runner()
-        before = estimator._model.to_bytes() if estimator._has_model() else None
-        source = _StreamSource(batch, run.columns, run.order, as_numbers=False)
-        try:
+        # A copy learns, and takes the place of this model when it is done: nothing is half-learnt, whatever happens.
+        estimator = self._estimator() if self.estimator is None else copy.copy(self.estimator)
+        run = self._runner()
+        with contextlib.closing(_StreamSource(batch, run.columns, run.order, as_numbers=False)) as source:
             if source.rows() > 0:
                 source.create(estimator)
                 runner.learn(estimator, source, run)
-        except BaseException:
-            # Nothing half-learnt, whatever happened.
-            if before is None:
-                estimator._forget()
-            else:
-                estimator._model = CoreModel.from_bytes(before, 1)
-            raise
-        finally:
-            source.close()
         self.estimator = estimator
         self.last_batch = batch_id
         self._save_stream()
@@ -545,7 +593,7 @@ class LDAModel(_Published, Model, MLReadable, MLWritable):
         return self.estimator
 
     def copy(self, extra: Any = None) -> LDAModel:
-        """A copy; what was learnt is shared until one of them learns."""
+        """A copy; it shares what was learnt until one of them learns more."""
         copied = super().copy(extra)
         copied._folder = None
         return copied  # type: ignore[no-any-return]

@@ -16,10 +16,10 @@ SAMPLED_DOCUMENTS = 500
 
 
 class TextCorpus:
-    """Texts, or lists of tokens, as counts of words in memory.
+    """Word counts of texts, or of lists of tokens.
 
-    Text is cut into words, and the words are chosen and numbered, by the same code as in the ``gibbstream`` program:
-    same texts and settings, same model, bit for bit.
+    Tokenization and vocabulary are the same as in the ``gibbstream`` program, so that both learn the same model from
+    the same texts and settings.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ class TextCorpus:
     lowercase : bool
         Turn words into lower case.
     min_length : int
-        Characters that a word must have.
+        Minimum number of characters of a word.
     ngrams : int
-        From 2 on, up to so many words that follow each other are also joined by ``_``.
+        If 2 or more, also count phrases of up to this many consecutive words, joined by ``_``.
     stop_words : str, list of str or None
         Words to drop: ``"auto"`` (those of the language), ``"english"``, a language code such as ``"de"``, the path of
         a file with one word per line, or a list of words. ``None`` drops nothing.
@@ -44,7 +44,7 @@ class TextCorpus:
     phrases : bool
         Take words that belong together (``new_york``) for one word; the texts are read once more to find them.
     max_vocab : int, optional
-        Keep only this many words, the most frequent ones.
+        Maximum size of the vocabulary; the most frequent words are kept.
     min_df : int, float or "auto"
         Drop words found in fewer documents than this: a number of documents, or a float as a share of them. ``"auto"``
         grows with the number of documents: 2 of 1,000, 5 of 20,000.
@@ -52,9 +52,9 @@ class TextCorpus:
         Drop words found in more documents than this: a float as a share of the documents, or a number of them.
         ``"auto"`` is 0.5 for 200 documents or more.
     vocabulary : sequence of str, optional
-        The words to use, in this order, instead of those found.
+        The vocabulary to use, in this order, instead of the words found.
 
-    Lists of tokens are taken as they are: only spaces around tokens are removed.
+    Lists of tokens are used unchanged, except that surrounding spaces are removed.
 
     A corpus can be sliced, indexed with integers or a mask, split with scikit-learn's ``train_test_split``, and
     pickled.
@@ -116,7 +116,7 @@ class TextCorpus:
         return made
 
     def encode(self, texts: Iterable[str] | Iterable[Sequence[str]] | Any) -> TextCorpus:
-        """Other documents with the tokenizer and the vocabulary of this corpus.
+        """Tokenize other documents with the same settings and vocabulary.
 
         >>> corpus = TextCorpus(["a cat and a dog", "the dog barks"])
         >>> other = corpus.encode(["a dog and a fox"])
@@ -137,12 +137,12 @@ class TextCorpus:
 
     @property
     def n_tokens(self) -> int:
-        """Tokens of words in the vocabulary."""
+        """Number of tokens that are in the vocabulary."""
         return self._corpus.tokens
 
     @property
     def n_unknown_tokens(self) -> int:
-        """Tokens that were left out because the vocabulary does not have their word."""
+        """Number of tokens that are not in the vocabulary."""
         return self._corpus.out_of_vocabulary_tokens
 
     def to_csr(self) -> sparse.csr_matrix:

@@ -8,11 +8,12 @@ from gibbstream.runner import Runner
 
 
 class FaultyRunner(Runner):
-    """Answers late, out of order, twice, or after a worker has died; every fault is counted in `faults`."""
+    """Answers late, out of order, twice, or after workers have died; every fault is counted in `faults`."""
 
-    def __init__(self, workers=3, *, seed=0, **options):
+    def __init__(self, workers=3, *, seed=0, kinds=("none", "died", "twice", "late"), **options):
         super().__init__(workers, **options)
         self.faults = Counter()
+        self._kinds = kinds
         self._random = random.Random(seed)
         self._workers = {}
 
@@ -29,7 +30,15 @@ class FaultyRunner(Runner):
         late = []
         while waiting:
             number, block = waiting.pop(0)
-            fault = self._random.choice(["none", "died", "twice", "late"])
+            fault = self._random.choice(self._kinds)
+            if fault == "node":
+                # All workers are gone, with what they had computed and nobody has fetched.
+                self._worker(task, number).answer(view, block)
+                self._workers.clear()
+                waiting += [(number, block), *((lost, blocks[lost]) for lost, _ in late)]
+                late = []
+                self.faults["node"] += 1
+                continue
             if fault == "died":
                 # It had computed something, but nobody will ever see it.
                 self._worker(task, number).answer(view, block)

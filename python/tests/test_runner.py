@@ -326,3 +326,12 @@ def test_a_runner_of_ones_own_needs_two_methods():
 
 def test_packs_tell_documents_and_numbers_apart(counts):
     assert pack(source(counts[:5]), 0, 5, False) != pack(source(counts[:5].toarray()), 0, 5, True)
+
+
+@pytest.mark.parametrize(("engine", "package", "name"), [("ray", "ray", "Ray"), ("spark", "pyspark", "PySpark")])
+def test_an_engine_that_is_missing_is_named_with_what_installs_it(engine, package, name):
+    # The package is hidden, so that it does not matter whether it is installed.
+    script = f"import sys; sys.modules[{package!r}] = None\nimport gibbstream\nimport gibbstream.{engine}"
+    failed = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
+    message = f"ImportError: gibbstream.{engine} needs {name}; install it with: pip install 'gibbstream[{engine}]'"
+    assert failed.stderr.strip().endswith(message)

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from conftest import drawn
 from gibbstream import HDP, LDA, GaussianMixture
 
-# The whole matrix takes half an hour; make slow runs it.
+# The whole matrix takes long; make slow runs it.
 EVERYTHING = os.environ.get("GIBBSTREAM_CLUSTERS") == "all"
 
 

@@ -15,7 +15,7 @@ from ray.cluster_utils import Cluster
 
 import gibbstream.ray
 from clusters.conftest import MODELS, children_of, documents, is_alive, kill, matrix
-from gibbstream import LDA, LocalRunner, TextCorpus
+from gibbstream import HDP, LDA, LocalRunner, TextCorpus
 
 pytestmark = pytest.mark.filterwarnings("default")
 STORE = 100 << 20
@@ -138,6 +138,40 @@ def test_one_hash_for_any_workers_and_whatever_is_killed(workers, victim, model,
         assert not is_alive(runner.killed)
 
 
+@pytest.mark.parametrize("victim", ["nothing", "node"])
+def test_statistics_are_merged_on_the_nodes(victim, cluster, here, tmp_path):
+    make, X = MODELS["LDA"]
+
+    class Counting(Killing):
+        messages = 0
+
+        def answers(self, work):
+            for numbers, statistics in super().answers(work):
+                self.messages += 1
+                yield numbers, statistics
+
+    runner = Counting(cluster, victim, tmp_path, workers=5, reducers=2, cpus_per_worker=1)
+    lda = make().fit(X(), runner=runner)
+    assert lda.model_hash_ == here["LDA"]
+    assert runner.messages == 2 * lda.n_updates_
+    assert (runner.killed is not None) == (victim == "node")
+
+
+def test_every_way_to_hand_documents_over(cluster, here, tmp_path, capsys):
+    X, (make, _) = documents(), MODELS["LDA"]
+    entries = X.tocoo()
+    lines = zip(entries.row + 1, entries.col + 1, entries.data, strict=True)
+    text = "".join(f"{row} {word} {count}\n" for row, word, count in lines)
+    (tmp_path / "docword.txt").write_text(f"{X.shape[0]}\n{X.shape[1]}\n{X.nnz}\n{text}")
+    (tmp_path / "vocab.txt").write_text("".join(f"word{number}\n" for number in range(X.shape[1])))
+    runner = gibbstream.ray.Runner(3, cpus_per_worker=1)
+    by_path = make(verbose=1).fit(str(tmp_path), runner=runner)
+    assert by_path.model_hash_ == make().fit(tmp_path).model_hash_
+    assert "LDA" in capsys.readouterr().err, "there is progress to see"
+    chunks = [X[:7], X[7:311], X[311:]]
+    assert make().fit(iter(chunks), runner=runner).model_hash_ == make().fit(iter(chunks)).model_hash_
+
+
 def test_parameters_that_are_one_update_old(cluster):
     make, X = MODELS["LDA"]
     alone = make().fit(X(), runner=LocalRunner(staleness=1)).model_hash_
@@ -159,12 +193,18 @@ def test_datasets_go_in_and_mixtures_come_out(cluster, here):
     arrays = ray.data.from_numpy(X.toarray())
     by_arrays = make().fit(arrays, runner=gibbstream.ray.Runner(2, cpus_per_worker=1, column="data"))
     assert by_arrays.model_hash_ == here["LDA"]
-    scored = gibbstream.ray.transform(lda, dataset(X), column="counts", num_cpus=0.5)
-    mixtures = np.stack([row["theta"] for row in scored.take_all()])
-    assert np.array_equal(mixtures, lda.transform(X))
+    # Ray Data does not keep the order of rows; each has what it came with beside what was added.
+    rows = gibbstream.ray.transform(lda, dataset(X), column="counts", num_cpus=0.5).take_all()
+    counts, mixtures = np.stack([row["counts"] for row in rows]), np.stack([row["theta"] for row in rows])
+    assert sorted(counts.tolist()) == sorted(X.toarray().tolist())
+    assert np.array_equal(mixtures, lda.transform(counts))
+    # A stage among others.
     likelihoods = gibbstream.ray.score(lda, dataset(X[:50]), column="counts", num_cpus=0.5)
-    found = np.array([row["log_likelihood"] for row in likelihoods.take_all()])
-    assert np.array_equal(found, lda.log_likelihood(X[:50]))
+    rows = likelihoods.map(lambda row: {**row, "words": sum(row["counts"])}).take_all()
+    counts = np.stack([row["counts"] for row in rows])
+    assert sorted(counts.tolist()) == sorted(X[:50].toarray().tolist())
+    assert [row["words"] for row in rows] == counts.sum(1).tolist()
+    assert np.array_equal([row["log_likelihood"] for row in rows], lda.log_likelihood(counts))
 
 
 def test_datasets_of_text(cluster):
@@ -183,9 +223,9 @@ def test_bad_rows_are_named_and_nothing_is_half_learnt(cluster):
     null = ray.data.from_items([{"text": "stars and planets"}, {"text": None}, {"text": "flour"}])
     empty = dataset(X).filter(lambda _: False)
     for data, column, message in [
-        (dataset(negative.tocsr()), "counts", r"row 123 of the dataset .*column 5: -1 is not a number of occurrences"),
-        (short, "counts", "a vector of 40 counts, where others have 48"),
-        (null, "text", "row 1 of the dataset .*column text is null"),
+        (dataset(negative.tocsr()), "counts", r"partition 2, row 3 \(row 123 .*column 5: -1 is not a number of occurr"),
+        (short, "counts", r"partition 1, row 0 \(row 100 .*a vector of 40 counts, where others have 48"),
+        (null, "text", r"partition 1, row 0 \(row 1 of the dataset; counted from 0\): column text is null"),
         (empty, "counts", "no documents"),
         (dataset(X), "words", "there is no words; there are counts"),
     ]:
@@ -195,16 +235,33 @@ def test_bad_rows_are_named_and_nothing_is_half_learnt(cluster):
         assert not hasattr(estimator, "components_")
 
 
-def test_ctrl_c_ends_the_run_and_keeps_what_was_learnt(cluster):
+def test_what_cannot_be_shared_out_is_refused_with_the_reason(cluster):
+    for estimator, options, message in [
+        (LDA(4, method="g-oem++"), {}, "boosted inference refreshes the parameters after every pass"),
+        (LDA(4, method="batch-gibbs"), {}, "draws one token of the corpus after another"),
+        (HDP(), {"staleness": 1}, "topics come and go"),
+        (LDA(4), {"reducers": -1}, "reducers: -1"),
+        (LDA(4), {"cpus_per_worker": 0}, "cpus_per_worker: 0"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(documents(), runner=gibbstream.ray.Runner(2, **options))
+        assert not hasattr(estimator, "components_")
+
+
+@pytest.mark.usefixtures("interrupts")
+def test_ctrl_c_ends_the_run_and_keeps_what_was_learnt(cluster, here, tmp_path):
     def press(_, record):
         if record["update"] == 4:
             os.kill(os.getpid(), signal.SIGINT)
 
     make, X = MODELS["LDA"]
     stopped = make(callback=press)
+    runner = gibbstream.ray.Runner(2, cpus_per_worker=1, checkpoint=tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        stopped.fit(X(), runner=gibbstream.ray.Runner(2, cpus_per_worker=1))
+        stopped.fit(X(), runner=runner)
     assert 4 <= stopped.n_updates_ < 15
+    runner.resume = True
+    assert make().fit(X(), runner=runner).model_hash_ == here["LDA"]
 
 
 def test_a_worker_with_other_arithmetic_stops_the_run(cluster, monkeypatch):

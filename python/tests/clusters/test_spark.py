@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -20,13 +21,14 @@ from pyspark.sql.types import LongType, StructField, StructType
 from scipy import sparse
 
 import gibbstream.spark
-from clusters.conftest import MODELS, children_of, documents, is_alive, kill, matrix, numbers
-from gibbstream import LDA, GaussianMixture, LocalRunner, TextCorpus
+from clusters.conftest import MODELS, documents, is_alive, kill, matrix, numbers
+from gibbstream import HDP, LDA, GaussianMixture, LocalRunner, TextCorpus
 from gibbstream.matrix import source
 from gibbstream.sources import packed_rows
 
 pytestmark = pytest.mark.filterwarnings("default")
 KILLS = ("nothing", "worker", "executor", "driver")
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def started():
@@ -40,6 +42,11 @@ def started():
         "spark.sql.shuffle.partitions": "3",
         "spark.default.parallelism": "2",
         "spark.python.worker.reuse": "true",
+        # Tiny jobs: compiling them well takes longer than running them.
+        "spark.driver.extraJavaOptions": QUICK_START,
+        "spark.executor.extraJavaOptions": QUICK_START,
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.adaptive.enabled": "false",
         # An executor that was killed must not end the test.
         "spark.deploy.maxExecutorRetries": "-1",
         "spark.task.maxFailures": "8",
@@ -59,15 +66,15 @@ def session():
 
 
 class Killing(gibbstream.spark.Runner):
-    """Kills the Python worker or the executor that computes a block of update 5."""
+    """Kills the Python worker or the executor that computes a block of an update."""
 
-    def __init__(self, victim, folder, **options):
-        super().__init__(**options)
-        self.victim, self.attempts, self.updates, self.killed = victim, folder / "attempts", 0, None
+    def __init__(self, victim, folder, *arguments, at=5, **options):
+        super().__init__(*arguments, **options)
+        self.victim, self.at, self.attempts, self.updates, self.killed = victim, at, folder / "attempts", 0, None
 
     def _answering(self, task, path):
         self.updates += 1
-        if self.victim == "nothing" or self.updates != 5:
+        if self.victim == "nothing" or self.updates != self.at:
             return super()._answering(task, path)
         attempts, plain = str(self.attempts), super()._answering(task, path)
 
@@ -205,6 +212,13 @@ def test_the_manners_of_pyspark_ml(session, tmp_path):
     again = gibbstream.spark.LDA.load(str(tmp_path / "estimator"))
     assert again.fit(data).model_hash == model.model_hash
     assert "number of topics" in estimator.explainParams()
+    by_setters = gibbstream.spark.LDA().setK(4).setSeed(1).setBatch(100).setFeaturesCol("counts").setOrderCol("id")
+    assert by_setters.getK() == 4
+    assert by_setters.fit(data).model_hash == model.model_hash
+    assert estimator.fit(data, {estimator.seed: 2}).model_hash != model.model_hash
+    described = model.describeTopics(3).orderBy("topic").collect()
+    assert [row["terms"] for row in described] == model.estimator.top_words(3)
+    assert all(sorted(row["termWeights"], reverse=True) == row["termWeights"] for row in described)
 
 
 def texts():
@@ -235,6 +249,13 @@ def test_cross_validation_prefers_enough_topics(session):
     best = CrossValidator(estimator=estimator, estimatorParamMaps=grid, evaluator=evaluator, numFolds=2).fit(data)
     assert best.avgMetrics[1] > best.avgMetrics[0]
     assert best.bestModel.estimator.n_components == 4
+
+
+def test_other_models_learn_from_frames(session, here):
+    hdp = HDP(batch=60, random_state=1).fit(
+        frame(session, documents()), runner=gibbstream.spark.Runner(2, column="counts", order="id")
+    )
+    assert hdp.model_hash_ == here["HDP"]
 
 
 def test_mixtures_learn_from_columns_of_numbers(session, here):
@@ -278,55 +299,173 @@ def test_bad_rows_are_named_and_nothing_is_half_learnt(session):
         lda(k=2, method="g-oem++").fit(made(good))
 
 
-def stream_of(session, folder, model, at_batch=None, pause=None):
-    """Files of a folder as a stream, one file a batch; `pause` is called before that batch is learnt."""
-
-    def learn(batch, batch_id):
-        if batch_id == at_batch and pause is not None:
-            pause()
-        model.learn(batch, batch_id)
-
-    reader = session.readStream.schema("id long, text string").option("maxFilesPerTrigger", 1)
-    query = reader.json(str(folder)).writeStream.foreachBatch(learn).trigger(availableNow=True).start()
-    query.awaitTermination(300)
+SCHEMA = "id long, text string"
+WORDS = ["flour", "star", "stars", "planets", "galaxy", "butter", "oven"]
 
 
-def test_a_stream_counts_every_batch_once_whatever_is_killed(session, tmp_path):
+def stream_options(folder):
+    words = json.dumps({"vocabulary": WORDS})
+    options = {"featuresCol": "text", "k": 2, "seed": 0, "batch": "40", "orderCol": "id", "textOptions": words}
+    return options | {"checkpointDir": str(folder / "checkpoints")}
+
+
+@pytest.fixture
+def arriving(tmp_path):
+    """Files that arrive one after the other, and the hash of each state of the model that one machine has."""
     folder = tmp_path / "in"
     folder.mkdir()
+    corpus, alone, hashes = TextCorpus(texts(), vocabulary=WORDS), LDA(2, batch=40, random_state=0), []
     for part in range(4):
         lines = [json.dumps({"id": row, "text": texts()[row]}) for row in range(60 * part, 60 * part + 60)]
         path = folder / f"{part}.jsonl"
         path.write_text("\n".join(lines) + "\n")
         os.utime(path, (1_700_000_000 + part, 1_700_000_000 + part))
-    words = json.dumps({"vocabulary": ["flour", "star", "stars", "planets", "galaxy", "butter", "oven"]})
-    options = {"featuresCol": "text", "k": 2, "seed": 0, "batch": "40", "orderCol": "id", "textOptions": words}
-    corpus = TextCorpus(texts(), vocabulary=json.loads(words)["vocabulary"])
-    alone = LDA(2, batch=40, random_state=0)
-    for part in range(4):
-        alone.partial_fit(corpus[60 * part : 60 * part + 60])
+        hashes.append(alone.partial_fit(corpus[60 * part : 60 * part + 60]).model_hash_)
+    hashes.append(alone.partial_fit(corpus[180:]).model_hash_)
+    return folder, hashes
 
-    killed = []
 
-    def kill_an_executor():
-        executors = children_of(os.getpid(), "CoarseGrainedExecutorBackend")
-        kill(executors[0])
-        killed.append(executors[0])
+def run_stream(session, folder, learn):
+    """Files of a folder as a stream, one file a batch; Spark keeps its own record of what it has delivered."""
+    reader = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(folder))
+    writer = reader.writeStream.option("checkpointLocation", str(folder.parent / "delivered"))
+    query = writer.foreachBatch(learn).trigger(availableNow=True).start()
+    assert query.awaitTermination(200), "the stream has not ended"
 
-    model = lda(**options, checkpointDir=str(tmp_path / "checkpoints")).stream()
-    stream_of(session, folder, model, at_batch=2, pause=kill_an_executor)
-    assert killed
-    assert not is_alive(killed[0])
-    assert (model.last_batch, model.model_hash) == (3, alone.model_hash_)
-    again = session.read.schema("id long, text string").json(str(folder / "3.jsonl"))
+
+def test_a_stream_counts_every_batch_once_whatever_is_killed(session, arriving, tmp_path, monkeypatch):
+    folder, hashes = arriving
+    model = lda(**stream_options(tmp_path)).stream()
+    runners, plain = [], gibbstream.spark.Runner
+
+    def killing(*arguments, **options):
+        runners.append(Killing("executor", tmp_path, *arguments, at=2, **options))
+        return runners[-1]
+
+    def learn(batch, batch_id):
+        # The executor that computes a block of the second update of batch 2 is killed.
+        monkeypatch.setattr(gibbstream.spark, "Runner", killing if batch_id == 2 else plain)
+        model.learn(batch, batch_id)
+        assert model.model_hash == hashes[batch_id]
+
+    run_stream(session, folder, learn)
+    [runner] = runners
+    assert runner.killed is not None
+    assert not is_alive(runner.killed)
+    assert (model.last_batch, model.model_hash) == (3, hashes[3])
+    again = session.read.schema(SCHEMA).json(str(folder / "3.jsonl"))
     model.learn(again, 3)
-    assert model.model_hash == alone.model_hash_, "it was delivered twice"
-    # The driver dies here; the next one finds model and batch number in the checkpoint.
-    other = lda(**options, checkpointDir=str(tmp_path / "checkpoints")).stream()
-    assert (other.last_batch, other.model_hash) == (3, alone.model_hash_)
+    assert model.model_hash == hashes[3], "it was delivered twice"
+    # Another process finds model and batch number in the checkpoint.
+    other = lda(**stream_options(tmp_path)).stream()
+    assert (other.last_batch, other.model_hash) == (3, hashes[3])
     other.learn(again, 3)
-    assert other.model_hash == alone.model_hash_
+    assert other.model_hash == hashes[3]
     other.learn(again, 4)
-    assert other.model_hash == alone.partial_fit(corpus[180:]).model_hash_
+    assert other.model_hash == hashes[4]
     with pytest.raises(ValueError, match=r"started differently \(n_components\)"):
-        lda(**(options | {"k": 3}), checkpointDir=str(tmp_path / "checkpoints")).stream()
+        lda(**(stream_options(tmp_path) | {"k": 3})).stream()
+
+
+STREAM = """
+    import os, pathlib, signal, sys
+    sys.path[:0] = [sys.argv[1]]
+    from clusters.test_spark import lda, run_stream, started, stream_options
+
+    folder = pathlib.Path(sys.argv[2])
+    model = lda(**stream_options(folder)).stream()
+
+    def learn(batch, batch_id):
+        model.learn(batch, batch_id)
+        if batch_id == 1:
+            # The model has it; Spark does not know yet that it was delivered.
+            print("killed", flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    run_stream(started(), folder / "in", learn)
+"""
+
+
+def test_a_batch_that_spark_delivers_again_after_the_driver_died_counts_once(session, arriving, tmp_path):
+    folder, hashes = arriving
+    tests = os.path.dirname(os.path.dirname(__file__))
+    command = [sys.executable, "-c", textwrap.dedent(STREAM), tests, str(tmp_path)]
+    died = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert died.returncode == -signal.SIGKILL, died.stderr[-3000:]
+    assert "killed" in died.stdout
+    model, delivered = lda(**stream_options(tmp_path)).stream(), []
+    assert (model.last_batch, model.model_hash) == (1, hashes[1])
+
+    def learn(batch, batch_id):
+        delivered.append(batch_id)
+        model.learn(batch, batch_id)
+        assert model.model_hash == hashes[batch_id]
+
+    run_stream(session, folder, learn)
+    assert delivered == [1, 2, 3], "Spark has delivered batch 1 again"
+    assert model.model_hash == hashes[3]
+
+
+def test_what_was_learnt_from_a_frame_goes_on_with_a_stream(session):
+    """As `stream.writeStream.foreachBatch(model.learn)` does with a model that was fitted."""
+    X, alone = documents()[:300], LDA(4, batch=100, random_state=1)
+    model = lda(orderCol="id").fit(frame(session, X[:200]))
+    copied = model.copy()
+    before = copied.model_hash
+    model.learn(frame(session, X[200:]), 0)
+    assert model.model_hash == alone.fit(X[:200]).partial_fit(X[200:]).model_hash_
+    assert copied.model_hash == before, "a copy does not learn with it"
+
+
+@pytest.mark.usefixtures("interrupts")
+def test_ctrl_c_ends_the_run_and_keeps_what_was_learnt(session, here, tmp_path):
+    def press(_, record):
+        if record["update"] == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    make, X = MODELS["LDA"]
+    stopped, runner = make(callback=press), gibbstream.spark.Runner(2, checkpoint=tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.fit(X(), runner=runner)
+    assert 4 <= stopped.n_updates_ < 15
+    runner.resume = True
+    assert make().fit(X(), runner=runner).model_hash_ == here["LDA"]
+
+
+def test_a_worker_with_other_arithmetic_stops_the_run(session):
+    make, X = MODELS["LDA"]
+
+    class Other(gibbstream.spark.Runner):
+        def submit(self, task, view, blocks):
+            return super().submit(task.replace('"self_test":"', '"self_test":"0'), view, blocks)
+
+    estimator = make()
+    with pytest.raises(RuntimeError, match="arithmetic differs from the driver's"):
+        estimator.fit(X(), runner=Other(1))
+    assert not hasattr(estimator, "components_")
+
+
+def test_what_cannot_be_shared_out_is_refused_with_the_reason(session):
+    X = documents()
+    for estimator, options, message in [
+        (LDA(4, method="g-oem++"), {}, "boosted inference refreshes the parameters after every pass"),
+        (LDA(4, method="batch-gibbs"), {}, "draws one token of the corpus after another"),
+        (HDP(), {"staleness": 1}, "topics come and go"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(X, runner=gibbstream.spark.Runner(2, **options))
+        assert not hasattr(estimator, "components_")
+    with pytest.raises(ValueError, match="column: there is no words; there are id, counts"):
+        lda(featuresCol="words").fit(frame(session, X[:5]))
+    elsewhere = types.SimpleNamespace(master="spark://head:7077")
+    with pytest.raises(ValueError, match="directory: workers on other machines must read the parameters"):
+        gibbstream.spark.Published(elsewhere, None)
+
+
+def test_parameters_are_a_file_that_goes_when_the_run_is_over(session, tmp_path):
+    seen = []
+    runner = gibbstream.spark.Runner(2, directory=str(tmp_path))
+    make, X = MODELS["LDA"]
+    make(callback=lambda *_: seen.append(len(list(tmp_path.glob("gibbstream-*/*"))))).fit(X(), runner=runner)
+    assert max(seen) <= 1, "parameters of one update at a time"
+    assert not list(tmp_path.iterdir())
