@@ -127,7 +127,6 @@ pub struct Plan {
     /// All but the size of the vocabulary, which is 1 until it is known.
     pub settings: Settings,
     pub inputs: Inputs,
-    pub tokenizer: Tokenizer,
     pub limits: VocabularyLimits,
     /// Whether words that belong together are looked for.
     pub phrases: bool,
@@ -253,8 +252,7 @@ impl TrainArgs {
         };
         Ok(Plan {
             settings,
-            inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer.clone())? },
-            tokenizer,
+            inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer)? },
             limits: self.words.limits()?,
             phrases: self.words.phrases && base.is_none(),
             open_rule,

@@ -193,15 +193,14 @@ fn with_phrases(inputs: &ResolvedInputs, plan: &Plan, output: &Output) -> gibbst
 fn note_language(tokenizer: &Tokenizer, words: Option<&WordReport>, output: &Output) {
     match tokenizer.language.name() {
         Some(name) if words.is_none() => {
-            output.note(format_args!("the documents are in {name} (--language)"))
+            output.note(format_args!("the documents are in {name} (--language)"));
         }
-        Some(_) => {}
         None if tokenizer.stop_words.is_empty() => {
             output.detail(
                 "no language was recognised, so no stop words are dropped (--language, --stop-words)",
             );
         }
-        None => {}
+        _ => {}
     }
 }
 
