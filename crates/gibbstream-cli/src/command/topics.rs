@@ -21,17 +21,17 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   gibbstream topics model.gbs
-  gibbstream topics model.gbs --words 20 --lambda 0.6        words that are typical, not just frequent
-  gibbstream topics model.gbs --documents corpus.jsonl       with the documents that are most about each topic
+  gibbstream topics model.gbs --words 20 --lambda 0.6        typical words, not just frequent ones
+  gibbstream topics model.gbs --documents corpus.jsonl       with typical documents of each topic
 
-Topics that have a label (gibbstream label) show it before their words.
+Labels (see `gibbstream label`) are shown before the words.
 
 share      expected share of all tokens
-alpha      how much the topic is expected in a document before it is read
-effective  exp of the entropy: over how many words the topic is spread
-exclusive  how much its words belong to it and to no other topic, from 0 to 1 (mean over the words shown)";
+alpha      prior weight of the topic in a document
+effective  effective number of words (exp of the entropy)
+exclusive  exclusivity: 1 if the words occur in no other topic, near 0 if in all (mean over the words shown)";
 
-/// Show what each topic is about
+/// Show the words of each topic
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct TopicsArgs {
@@ -44,13 +44,13 @@ pub struct TopicsArgs {
     /// Order words by X log p(word | topic) + (1 - X) log p(word | topic) / p(word)
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     lambda: f64,
-    /// Add the documents of this input that are most about each topic
+    /// Also show the most typical documents of each topic, from this input
     #[arg(long, value_name = "INPUT")]
     documents: Vec<PathBuf>,
     /// Documents per topic
     #[arg(long, value_name = "N", default_value_t = 3)]
     examples: usize,
-    /// Also list topics of an HDP with less than a thousandth of all words
+    /// Also list the topics of an HDP that have less than 0.1 % of all tokens
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -110,7 +110,7 @@ pub fn run(
             Error::setting("--lambda", problem, "use 1 for frequent words, 0.6 for typical ones").into()
         );
     }
-    let model = load_topics(&args.model)?;
+    let model = with_topics(Snapshot::load_to_ask(&args.model)?, &args.model)?;
     let mut topics = describe(&model, args.words, args.lambda)?;
     if !args.documents.is_empty() {
         let examples = typical_documents(args, &model, general, output, interrupt)?;
@@ -140,7 +140,10 @@ pub fn run(
 
 /// A model that has topics.
 pub fn load_topics(path: &Path) -> gibbstream::Result<Snapshot> {
-    let snapshot = Snapshot::load(path)?;
+    with_topics(Snapshot::load(path)?, path)
+}
+
+fn with_topics(snapshot: Snapshot, path: &Path) -> gibbstream::Result<Snapshot> {
     if snapshot.settings.model.has_topics() {
         return Ok(snapshot);
     }
