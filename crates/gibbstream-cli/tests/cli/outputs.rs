@@ -122,12 +122,12 @@ fn a_page_replaces_nothing_but_a_page() {
     let folder = Folder::with_models();
     folder.write("notes.txt", "do not lose me\n");
     folder.write("mine.html", "<!doctype html>\n<p>my own page\n");
-    folder.write("labels.json", r#"{"schema":"gibbstream/labels/1","topics":{}}"#);
+    folder.write("labels.json", r#"{"schema":"gibbstream/labels/1","model_hash":"another","topics":{}}"#);
     std::fs::copy(folder.file("text.gbs"), folder.file("other.gbs")).unwrap();
     symlink("other.gbs", folder.file("link.gbs")).unwrap();
     let foreign =
         "holds something else than a page or its data; name another file, or overwrite it with --force";
-    let input = "is an input and would be lost; name another file";
+    let input = "is an input and would be overwritten; name another file";
     let report =
         "report text.gbs reviews.jsonl --compare other.gbs --labels labels.json --force-labels --sweeps 2";
     for (line, file, problem) in [
