@@ -142,7 +142,7 @@ impl Tokenizer {
 
     /// The same for the language of these texts, if it is to be found, with its stop words.
     #[must_use]
-    pub fn decided(&self, texts: &[impl AsRef<str>]) -> Self {
+    pub fn decided<T: AsRef<str>>(&self, texts: &[T]) -> Self {
         if !self.needs_language() && !self.stop_words_of_language {
             return self.clone();
         }
@@ -152,7 +152,7 @@ impl Tokenizer {
         Self { language, stop_words, stop_words_of_language: false, ..self.clone() }
     }
 
-    fn language_of(&self, texts: &[impl AsRef<str>]) -> Language {
+    fn language_of<T: AsRef<str>>(&self, texts: &[T]) -> Language {
         let stop_words = StopWords::none();
         let reading = Self { lowercase: true, min_length: 1, ngrams: 1, stop_words, ..self.clone() };
         let words = texts.iter().map(|text| {
