@@ -4,7 +4,7 @@
 CARGO ?= cargo
 export GIBBSTREAM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: deny sanitize miri help setup test check format lint unit examples python clusters clusters-all python-peers web slow fuzz service-schema bench bench-service bench-peers bench-python check-all package docs clean
+.PHONY: deny sanitize miri help setup test check format lint unit examples wheel python clusters clusters-all python-peers web slow fuzz service-schema bench bench-service bench-peers bench-python check-all package docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -46,9 +46,10 @@ examples:
 PYTHON ?= python3
 VENV = .venv
 VENV_READY = $(VENV)/ready
-# The package as users install it, compiled once for all environments, and again only if something has changed.
+# The package as users install it, compiled once for all environments, and again only if something has changed. It has the
+# profile and the features of the tests, so that only what depends on Python is compiled for it.
 WHEEL = target/wheel/ready
-PYTHON_SOURCES = pyproject.toml Cargo.toml Cargo.lock $(shell find crates/gibbstream/src crates/gibbstream-python \
+PYTHON_SOURCES = pyproject.toml Cargo.toml Cargo.lock web/dist/page.html $(shell find crates/*/src crates/*/Cargo.toml \
   python/gibbstream -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi')
 
 $(WHEEL): $(PYTHON_SOURCES)
@@ -60,6 +61,8 @@ $(WHEEL): $(PYTHON_SOURCES)
 	MATURIN_PEP517_ARGS='--profile ci' $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
 	  --wheel-dir target/wheel .
 	touch $@
+
+wheel: $(WHEEL) ## the Python package as a wheel, in target/wheel, in the profile of the tests
 
 # Installs the wheel with extras: first what it needs, then itself even if its version was installed before.
 with_extras = $(1)/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls target/wheel/*.whl)[$(2)]" $(3) && \
@@ -144,7 +147,7 @@ SCHEMA_VENV = .venv-schema
 
 service-schema: ## generated requests against the OpenAPI document of the service (installs schemathesis first)
 	test -x $(SCHEMA_VENV)/bin/schemathesis || { $(PYTHON) -m venv $(SCHEMA_VENV) && $(SCHEMA_VENV)/bin/pip install --quiet schemathesis; }
-	$(CARGO) build $(PROFILE) --package gibbstream-cli
+	$(CARGO) build $(PROFILE) --workspace --bins
 	$(PYTHON) bench/service/schema.py target/ci/gibbstream $(SCHEMA_VENV)/bin/schemathesis
 
 bench-service: ## load on the service (bench/service/README.md); takes half an hour
@@ -178,10 +181,12 @@ sanitize: ## the thread sanitizer over a training run with readers of its snapsh
 	  echo "SKIPPED: thread sanitizer: rust-src cannot be installed here" >&2; exit 0; } && \
 	$(SANITIZED) $(CARGO) test -Zbuild-std --target $(HOST) --package gibbstream --test training_run
 
-miri: ## Miri over the plain path of the kernels
-	if $(CARGO) miri --version >/dev/null 2>&1 || rustup component add miri; then \
-	  MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) miri test --package gibbstream --lib -- lanes:: math:: ; \
-	else echo "SKIPPED: Miri: the toolchain has no such component here" >&2; fi
+# Miri comes with nightly toolchains alone. It runs what processors without wide vectors run.
+miri: ## Miri over the plain path of the kernels (needs a nightly toolchain)
+	if $(CARGO) +nightly miri --version >/dev/null 2>&1 || rustup component add miri rust-src --toolchain nightly; then \
+	  MIRIFLAGS=-Zmiri-disable-isolation CARGO_TARGET_DIR=target/miri \
+	    $(CARGO) +nightly miri test --locked --package gibbstream --lib -- lanes:: math:: ; \
+	else echo "SKIPPED: Miri: there is no nightly toolchain with it here" >&2; fi
 
 TOOLS = target/tools
 
@@ -194,16 +199,15 @@ package: ## what a release would upload, built and checked without uploading (RE
 
 DOCS_VENV = target/docs-venv
 
-docs: ## the documentation as a site, in target/site
+docs: $(WHEEL) ## the documentation as a site, in target/site
 	test -x $(DOCS_VENV)/bin/python || $(PYTHON) -m venv $(DOCS_VENV)
-	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
-	$(CARGO) build --locked --package gibbstream-cli $(DOCS_PROFILE)
-	$(DOCS_VENV)/bin/python docs/site.py $(DOCS_PROGRAM)
-	$(DOCS_VENV)/bin/mkdocs build --strict --quiet --config-file target/docs/mkdocs.yml --site-dir ../site
-
-# The reference of commands is written by the program itself.
-DOCS_PROFILE ?= --profile ci
-DOCS_PROGRAM ?= target/ci/gibbstream
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt \
+	  target/wheel/*.whl
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheel/*.whl
+	$(CARGO) build $(PROFILE) --workspace --bins
+	$(DOCS_VENV)/bin/python docs/site.py $(BUILT)/gibbstream
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --quiet --config-file target/docs/mkdocs.yml \
+	  --site-dir ../site
 
 clean: ## removes everything that was built
 	$(CARGO) clean

@@ -1,15 +1,18 @@
 """Puts the pages of the site together in target/docs: those that are written, and those that the program writes.
 
-Usage: python docs/site.py PROGRAM
+Usage: python docs/site.py PROGRAM, where the package is installed.
 """
 
 import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import yaml
+
+import gibbstream
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "target" / "docs"
@@ -108,18 +111,22 @@ def relinked(page):
         if relative.startswith("docs/") and there.is_file():
             return f"[{text}]({up}{relative.removeprefix('docs/')}{hash_}{anchor})"
         # A file of the repository that is not a page.
-        return text if text.startswith("`") else f"{text} (`{relative}`)"
+        if text.startswith("`"):
+            return text
+        return f"`{relative}`" if text in relative else f"{text} (`{relative}`)"
 
     # Pictures keep their exclamation mark, which stands before the bracket.
     return re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", link, origin.read_text())
 
 
 def commands(program):
-    """Every command with every flag, as the program tells them."""
+    """Every command with every flag, as the program describes them."""
     top = helped(program)
     names = re.findall(r"^  ([a-z][a-z-]*) ", top.split("Commands:")[1].split("\n\n")[0], flags=re.MULTILINE)
     parts = [
-        "# Commands\n\nGenerated from the program's own help. `gibbstream COMMAND --help` prints the same.\n",
+        "# Commands\n\nGenerated from the program itself: `gibbstream COMMAND --help` prints the same.\n\n"
+        "Every flag of `train` and every general option can also be set by an environment variable, such as "
+        "`GIBBSTREAM_MAX_DF` for `--max-df`, or in a file that `--config` names. Flags on the command line win.\n",
         f"## gibbstream\n\n```text\n{top}```\n",
     ]
     for name in names:
@@ -129,10 +136,11 @@ def commands(program):
 
 
 def helped(program, *command):
-    """What a command says of itself."""
-    environment = {"NO_COLOR": "1", "COLUMNS": "100"}
+    """The help of a command, 80 columns wide, without the lines that name environment variables."""
+    environment = {"NO_COLOR": "1", "COLUMNS": "80"}
     done = subprocess.run([program, *command, "--help"], env=environment, capture_output=True, text=True, check=True)
-    return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
+    text = "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
+    return re.sub(r"\n\n +\[env: \w+=?\]\n", "\n", text)
 
 
 def python_reference():
@@ -148,16 +156,19 @@ def python_reference():
 
 
 def python_sources():
-    """The package as text; what a table of the compiled part describes is described by the program's flags instead."""
+    """The package as text, with what the compiled part says about parameters."""
     copy = BUILD / "python" / "gibbstream"
     shutil.copytree(ROOT / "python" / "gibbstream", copy, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    note = (
-        "    method, batch, sweeps, kappa, ... :\n"
-        "        Settings of the method. They are described with the flags of the same names of\n"
-        "        ``gibbstream train``.\n"
-    )
     for module in copy.rglob("*.py"):
-        module.write_text(module.read_text().replace("    {knobs}\n", note))
+        text = module.read_text()
+
+        def knobs(found, text=text):
+            owner = re.findall(r"^class (\w+)", text[: found.start()], flags=re.MULTILINE)[-1]
+            return textwrap.indent(getattr(gibbstream, owner)._knob_texts, "    ")
+
+        text = re.sub(r"^    \{knobs\}\n", knobs, text, flags=re.MULTILINE)
+        # Roles of Sphinx; the site shows what they name as code.
+        module.write_text(re.sub(r":(?:class|meth|func|attr):`~?([^`]+)`", r"``\1``", text))
 
 
 def configuration():

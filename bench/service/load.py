@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import itertools
 import json
 import os
 import random
 import re
 import socket
+import statistics
 import subprocess
 import tempfile
 import threading
@@ -16,6 +18,9 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
+
+# How often readers are measured with learning off and on.
+READER_ROUNDS = 3
 
 
 class Service:
@@ -71,9 +76,9 @@ def documents(count, *, words=20_000, length=60, seed=0):
     """Texts with words of Zipf's frequencies."""
     draw = random.Random(seed)
     names = [f"w{number}" for number in range(words)]
-    weights = [1 / (1 + number) for number in range(words)]
+    weights = list(itertools.accumulate(1 / (1 + number) for number in range(words)))
     for _ in range(count):
-        yield json.dumps({"text": " ".join(draw.choices(names, weights, k=length))})
+        yield json.dumps({"text": " ".join(draw.choices(names, cum_weights=weights, k=length))})
 
 
 def wrk(service, path, *, connections=8, seconds=10, method="GET", body=""):
@@ -179,14 +184,31 @@ def readers(program, seconds):
         while service.get("/v1/model")["documents"] < 1_000:
             time.sleep(0.5)
         time.sleep(5)
-        idle = wrk(service, "/v1/topics", connections=1, seconds=seconds)
         lines = list(documents(2_000, words=100_000))
+        rounds = {"pause": [], "resume": []}
         with Feeding(service, lines):
-            learning = wrk(service, "/v1/topics", connections=1, seconds=seconds)
-            progress = service.get("/v1/model")["progress"]
+            # In turns, so that other work on the machine disturbs both alike.
+            for action in ["pause", "resume"] * READER_ROUNDS:
+                service.request("POST", "/v1/control", json.dumps({"action": action}).encode())
+                time.sleep(1.5)
+                before = service.get("/v1/model")["progress"]["documents"]
+                found = wrk(service, "/v1/topics", connections=1, seconds=seconds)
+                after = service.get("/v1/model")["progress"]
+                found["documents learnt per second"] = (after["documents"] - before) / seconds
+                rounds[action].append(found)
         memory = service.memory_mib()
-    return {"idle": idle, "learning": learning, "vocabulary": progress["vocabulary"],
-            "documents per second": progress["documents_per_second"], "memory MiB": memory}  # fmt: skip
+    if any(one["documents learnt per second"] == 0 for one in rounds["resume"]):
+        raise SystemExit("readers: nothing was learnt meanwhile, so nothing was measured")
+    idle, learning = (medians(rounds[action]) for action in ("pause", "resume"))
+    ratios = {name: learning[name] / idle[name] for name in ("p50_ms", "p99_ms")}
+    return {"idle": idle, "learning": learning, "learning over idle": ratios, "rounds": rounds,
+            "vocabulary": after["vocabulary"], "memory MiB": memory}  # fmt: skip
+
+
+def medians(rounds):
+    """Of every number, over several measurements."""
+    numbers = [name for name, value in rounds[0].items() if isinstance(value, int | float)]
+    return rounds[0] | {name: statistics.median(one[name] for one in rounds) for name in numbers}
 
 
 def memory(program, count, minutes):
@@ -207,6 +229,38 @@ def memory(program, count, minutes):
     return {"documents": learnt, "seconds": time.monotonic() - started, "documents and MiB": curve}
 
 
+def table(results):
+    """What was measured, in Markdown."""
+    rows = []
+
+    def row(what, found):
+        latencies = f"{found['p50_ms']:.2f} ms | {found['p99_ms']:.2f} ms"
+        rows.append(f"| {what} | {found['requests_per_second']:,.0f} | {latencies} | {found['failed']:.0f} |")
+
+    if infer := results.get("infer"):
+        row("`infer`, one document, 100 topics, 8 connections, learning off", infer["learning off"])
+        learnt = infer["documents learnt meanwhile per second"]
+        row(f"the same while it learns {learnt:.0f} documents/s", infer["learning on"])
+    for fsync, found in results.get("ingest", {}).items():
+        row(f"documents, one a request, 32 connections, `--fsync {fsync}`", found["1 document a request"])
+        row(f"documents, 100 a request, 8 connections, `--fsync {fsync}`", found["100 documents a request"])
+    if crowd := results.get("crowd"):
+        row("`GET /v1/topics`, 10 topics, 8 connections", crowd["alone"])
+        row("the same beside 1,000 idle and 200 slow connections", crowd["with 1,000 idle and 200 slow connections"])
+    notes = []
+    if readers := results.get("readers"):
+        row("`GET /v1/topics`, 1,024 topics of 100,000 words, one connection, learning paused", readers["idle"])
+        learnt = readers["learning"]["documents learnt per second"]
+        row(f"the same while it learns {learnt:.0f} documents/s", readers["learning"])
+        ratios = readers["learning over idle"]
+        notes.append(f"Readers while it learns: p50 {ratios['p50_ms']:.2f} times, p99 {ratios['p99_ms']:.2f} times of idle.")
+    if memory := results.get("memory"):
+        curve = "; ".join(f"{mib:.0f} MiB after {count:,}" for count, mib in memory["documents and MiB"])
+        notes.append(f"Memory over {memory['documents']:,} documents: {curve}.")
+    head = ["| what | requests/s | p50 | p99 | failed |", "|---|---:|---:|---:|---:|"]
+    return "\n".join([*head, *rows, "", *notes])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", default="target/release/gibbstream")
@@ -215,7 +269,10 @@ def main():
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--minutes", type=float, default=15)
+    parser.add_argument("--quick", action="store_true", help="everything in four minutes, and a table in Markdown")
     args = parser.parse_args()
+    if args.quick:
+        args.seconds, args.minutes = 4, 0.75
     program = str(Path(args.program).resolve())
     all_of_them = {
         "infer": lambda: infer(program, args.seconds),
@@ -228,7 +285,10 @@ def main():
     for name, measure in all_of_them.items():
         if not args.only or name in args.only:
             results[name] = measure()
-            print(json.dumps({name: results[name]}, indent=1), flush=True)
+            if not args.quick:
+                print(json.dumps({name: results[name]}, indent=1), flush=True)
+    if args.quick:
+        print(table(results))
     if args.out:
         old = json.loads(Path(args.out).read_text()) if Path(args.out).exists() else {}
         Path(args.out).write_text(json.dumps(old | results, indent=1) + "\n")

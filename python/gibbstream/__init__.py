@@ -1,4 +1,4 @@
-"""Topic models learnt from a stream of documents, in one pass, accurately and fast.
+"""Fast, accurate topic models for large collections and streams of documents.
 
 >>> import gibbstream
 >>> texts = ["stars and planets", "planets, a star, a galaxy", "butter and flour", "flour in the oven"] * 50

@@ -174,7 +174,7 @@ class Client:
             time.sleep(0.05)
 
     def events(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """What happens, as it happens: pairs of a name (``progress``, ``snapshot``, ...) and what is told."""
+        """Server-sent events as they arrive: pairs of a name (``progress``, ``snapshot``, ...) and its data."""
         name = ""
         with self._open(self._make("GET", "/v1/events", None, {}), timeout=self.timeout) as answer:
             for raw in answer:

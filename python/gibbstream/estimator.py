@@ -47,7 +47,8 @@ class TopicEstimator(
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Topic mixtures of documents, by Gibbs sampling with the topics held fixed.
 
-        A document's mixture depends on its words alone: order, company and number of threads do not change a bit of it.
+        A document's mixture depends only on its words. It is the same whatever other documents are given, and for any
+        number of threads.
 
         Parameters
         ----------
@@ -65,7 +66,7 @@ class TopicEstimator(
         return self._model.transform(rows, self.transform_sweeps, _SEED_OF_INFERENCE, self._threads())
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
-        """Learn from documents, then infer their mixtures with what was learnt.
+        """Fit the model to documents, then return their topic mixtures.
 
         Parameters
         ----------
@@ -86,9 +87,8 @@ class TopicEstimator(
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood of a token of held-out documents, in nats; higher is better.
 
-        Estimated by sequential Monte Carlo with ``particles`` particles, topics and mixtures summed out. It does not
-        depend on how the documents are split, so it can be compared between models and is what grid searches
-        maximise.
+        Estimated by sequential Monte Carlo with ``particles`` particles. It is a mean over tokens, so scores of
+        different splits can be compared, and grid searches maximise it.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class TopicEstimator(
         return self._per_token(self._held_out(X))
 
     def perplexity(self, X: Any) -> float:
-        """``exp(-score(X))``: as uncertain as among so many words; lower is better."""
+        """``exp(-score(X))``; lower is better."""
         return float(np.exp(-self._per_token(self._held_out(X))))
 
     def log_likelihood(self, X: Any, estimator: str = "smc", particles: int | None = None) -> NDArray[np.float64]:
@@ -157,7 +157,7 @@ class TopicEstimator(
     def top_words(
         self, n_words: int = 10, *, relevance: float | None = None, feature_names: Sequence[str] | None = None
     ) -> list[list[str]]:
-        """The words of each topic, best first.
+        """The top words of each topic.
 
         They are those that tell the topic from the others, and that go together in the documents of ``fit``.
 
@@ -169,8 +169,8 @@ class TopicEstimator(
             Another order: 1 is by the probability of a word in the topic; smaller values, such as 0.6, prefer words
             that are typical of it.
         feature_names : sequence of str, optional
-            Names of the columns of ``X``, such as ``CountVectorizer().get_feature_names_out()``, instead of those
-            that the model knows.
+            Names of the columns of ``X``, such as ``CountVectorizer().get_feature_names_out()``, instead of the
+            model's vocabulary.
 
         Returns
         -------
@@ -222,7 +222,7 @@ class TopicEstimator(
 
     @property
     def n_documents_(self) -> int:
-        """Documents learnt from, each as often as it was."""
+        """Documents learnt from; a document counts once per pass."""
         return self._learnt(lambda model: model.documents)
 
     @property
@@ -237,7 +237,7 @@ class TopicEstimator(
 
     @property
     def model_hash_(self) -> str:
-        """Hash of everything learnt: equal hash, equal bits, here and in the program."""
+        """Hash of the learnt parameters and statistics; models with equal hashes are identical."""
         return self._learnt(Model.hash)
 
     @property

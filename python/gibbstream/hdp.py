@@ -14,16 +14,18 @@ from gibbstream.watch import Callback
 
 
 class HDP(TopicEstimator):
-    """The hierarchical Dirichlet process: topics are created while documents are read, become one, and go.
+    """A hierarchical Dirichlet process (HDP): a topic model that finds the number of topics.
 
-    A complete scikit-learn transformer like :class:`gibbstream.LDA`, for the same input and with the same bits as the
-    program's ``train --model hdp``. ``docs/hdp.md`` says how topics are born and what to choose.
+    Topics are created while documents are read, similar topics are merged, and unused ones are removed.
 
-    The number of topics is known only after ``fit``, and ``partial_fit`` may change it: topics keep their order, but
-    new ones come behind them and some go. ``topic_ids_`` tells which is which. Everything that is seen of the model
-    (``components_``, ``alpha_``, ``transform``, ``top_words``, names of features) has one entry for each topic that
-    has been met. What is left for topics not met yet is ``remainder_``: inference and scores treat all of them as
-    one more topic with uniform words; ``transform`` leaves it out, and the shares of the others sum to 1.
+    It is a scikit-learn transformer, takes the same input as :class:`gibbstream.LDA`, and learns the same model as
+    the program's ``train --model hdp``. The guide explains how topics are created and which settings matter.
+
+    The number of topics is known only after ``fit``, and ``partial_fit`` may change it: new topics are appended, and
+    some are removed. ``topic_ids_`` identifies topics across updates. ``components_``, ``alpha_``, ``transform``,
+    ``top_words`` and feature names have one entry per existing topic. ``remainder_`` is the share reserved for new
+    topics. Inference and scores treat it as one more topic with uniform words; ``transform`` leaves it out, and the
+    other shares sum to 1.
 
     Parameters
     ----------
@@ -31,34 +33,34 @@ class HDP(TopicEstimator):
     passes : int, optional
         Passes over the documents in ``fit``.
     text : dict, optional
-        How raw text becomes words in the first ``fit`` or ``partial_fit``: parameters of :class:`TextCorpus`, such as
-        ``{"min_df": 5, "stop_words": None}``. The model keeps them.
+        How to tokenize raw text: parameters of :class:`TextCorpus`, such as ``{"min_df": 5, "stop_words": None}``. The
+        model stores them.
     transform_sweeps : int
         Sweeps over each document in ``transform``; the first quarter is dropped as burn-in, the rest is averaged. Fewer
         are faster and less accurate.
     particles : int
         Particles per document in ``score``, ``perplexity`` and ``log_likelihood``.
     random_state : int, RandomState or None
-        An integer is the program's ``--seed``. With ``None`` a seed is drawn; it is kept in ``seed_``.
+        An integer is the program's ``--seed``. With ``None`` a random seed is used and stored in ``seed_``.
     n_jobs : int or None
-        Threads, as in scikit-learn: ``None`` means 1, -1 all. Never changes a result.
+        Number of threads, as in scikit-learn: ``None`` means 1, -1 all cores. Results do not depend on it.
     verbose : int
         1 shows a progress bar on standard error.
     callback : callable, optional
-        Called as ``callback(estimator, record)`` after every minibatch; training stops when it returns true.
+        Called as ``callback(estimator, record)`` after every minibatch. Training stops if it returns true.
 
     Attributes
     ----------
     topics_used_ : int
         Topics that hold more than 0.1 % of all tokens: the number to quote.
     n_components_ : int
-        All topics at this moment, young ones on trial included.
+        Number of existing topics, including new ones on trial.
     topics_created_ : int
-        All topics that ever were.
+        Number of topics ever created.
     topic_ids_ : array of shape (n_components_,)
         The number of each topic in the order of creation: it stays the same for as long as the topic lives.
     remainder_ : float
-        Share that is left for topics not met yet.
+        Share reserved for new topics.
     components_ : array of shape (n_components_, n_features)
         Expected tokens of each word in each topic. Read-only.
     topic_word_ : array of shape (n_components_, n_features)
@@ -68,13 +70,13 @@ class HDP(TopicEstimator):
     topic_shares_ : array of shape (n_components_,)
         Expected share of all tokens.
     history_ : list of dict
-        What happened in minibatches, with ``topics``, ``topics_used`` and ``remainder``.
+        Records of minibatches, with ``topics``, ``topics_used`` and ``remainder``.
     seed_ : int
         The seed of all random streams.
     model_hash_ : str
-        Equal hash, equal bits.
+        Models with equal hashes are identical.
     n_updates_, n_documents_, n_tokens_ : int
-        What was learnt from.
+        Number of minibatches, documents and tokens learnt from.
     vocabulary_ : list of str
         The words of the columns.
     n_features_in_ : int
@@ -159,12 +161,12 @@ class HDP(TopicEstimator):
 
     @property
     def n_components_(self) -> int:
-        """Topics at this moment, young ones on trial included."""
+        """Number of existing topics, including new ones on trial."""
         return self._n_features_out
 
     @property
     def topics_created_(self) -> int:
-        """Topics that ever were; most lived for a few minibatches."""
+        """Number of topics ever created; most of them exist for a few minibatches only."""
         return self._learnt(Model.topics_created)
 
     @property
@@ -174,5 +176,5 @@ class HDP(TopicEstimator):
 
     @property
     def remainder_(self) -> float:
-        """Share that is left for topics not met yet."""
+        """Share reserved for new topics."""
         return self._learnt(Model.remainder)

@@ -10,23 +10,24 @@ from gibbstream.watch import Callback
 
 
 class LDA(TopicEstimator):
-    """Latent Dirichlet allocation, learnt online by any of the methods of the ``gibbstream`` program.
+    """Latent Dirichlet allocation (LDA), learnt online.
 
-    A complete scikit-learn transformer. Input is anything that scikit-learn takes as counts (CSR without a copy, CSC,
-    dense arrays, data frames), or a :class:`gibbstream.TextCorpus`. Same seed, data and settings: same bits as the
-    program, for any ``n_jobs``.
+    A scikit-learn transformer. ``fit`` takes texts (lists or columns of strings or of token lists), a
+    :class:`gibbstream.TextCorpus`, or counts (sparse matrices, arrays, data frames; CSR is used without a copy). The
+    same data, settings and seed always give the same model, for any ``n_jobs``, here and in the ``gibbstream``
+    program.
 
-    Fractional counts are accepted: 2.3 becomes 3 with probability 0.3 and 2 otherwise, right on average, and the same
-    for the same document wherever it is met.
+    Fractional counts are rounded at random: 2.3 becomes 3 with probability 0.3 and 2 otherwise. The same document is
+    always rounded in the same way.
 
     Parameters
     ----------
     {knobs}
     passes : int, optional
-        Passes over the documents in ``fit``: 1, or 20 for methods that take the corpus as a whole.
+        Passes over the documents in ``fit``. Default: 1, or 20 for batch methods.
     text : dict, optional
-        How raw text becomes words in the first ``fit`` or ``partial_fit``: parameters of :class:`TextCorpus`, such as
-        ``{"min_df": 5, "stop_words": None}``. The model keeps them.
+        How to tokenize raw text: parameters of :class:`TextCorpus`, such as ``{"min_df": 5, "stop_words": None}``. The
+        model stores them.
     seeds : list of lists of str, or dict of them by label, optional
         Words that pull the first topics: each of these topics begins with half of its tokens on its words. Keys of a
         dictionary become labels.
@@ -36,13 +37,13 @@ class LDA(TopicEstimator):
     particles : int
         Particles per document in ``score``, ``perplexity`` and ``log_likelihood``.
     random_state : int, RandomState or None
-        An integer is the program's ``--seed``. With ``None`` a seed is drawn; it is kept in ``seed_``.
+        An integer is the program's ``--seed``. With ``None`` a random seed is used and stored in ``seed_``.
     n_jobs : int or None
-        Threads, as in scikit-learn: ``None`` means 1, -1 all. Never changes a result.
+        Number of threads, as in scikit-learn: ``None`` means 1, -1 all cores. Results do not depend on it.
     verbose : int
         1 shows a progress bar on standard error.
     callback : callable, optional
-        Called as ``callback(estimator, record)`` after every minibatch; training stops when it returns true.
+        Called as ``callback(estimator, record)`` after every minibatch. Training stops if it returns true.
 
     Attributes
     ----------
@@ -51,19 +52,19 @@ class LDA(TopicEstimator):
     topic_word_ : array of shape (n_components, n_features)
         The topics: probabilities of words.
     alpha_ : array of shape (n_components,)
-        Parameter of the prior of topic mixtures, learnt.
+        Parameter of the Dirichlet prior of topic mixtures.
     topic_shares_ : array of shape (n_components,)
         Expected share of all tokens.
     topics_used_ : int
         Topics that hold more than 0.1 % of all tokens.
     history_ : list of dict
-        What happened in minibatches.
+        Records of minibatches.
     seed_ : int
         The seed of all random streams.
     model_hash_ : str
-        Equal hash, equal bits.
+        Models with equal hashes are identical.
     n_updates_, n_documents_, n_tokens_ : int
-        What was learnt from.
+        Number of minibatches, documents and tokens learnt from.
     vocabulary_ : list of str
         The words of the columns.
     n_features_in_ : int

@@ -41,8 +41,8 @@ def described(name: str, kind: str, text: str, default: str | None, *, required:
     if default is not None and not required:
         sentences.append(f"Default: {default} for ``g-oem``.")
     optional = "" if required else ", optional"
-    lines = textwrap.wrap(" ".join(sentences), 110, break_on_hyphens=False)
-    return f"    {name} : {kind}{optional}\n" + "".join(f"        {line}\n" for line in lines)
+    lines = textwrap.wrap(" ".join(sentences), 106, break_on_hyphens=False)
+    return f"{name} : {kind}{optional}\n" + "".join(f"    {line}\n" for line in lines)
 
 
 class Learner(BaseEstimator):
@@ -54,6 +54,8 @@ class Learner(BaseEstimator):
 
     # Names of parameters that go to the compiled part as they are.
     _knobs: ClassVar[tuple[str, ...]]
+    # Their entries in the documentation of the estimator.
+    _knob_texts: ClassVar[str]
     # The kind of model, as the program's --model names it.
     _family: ClassVar[str]
     # The field of a record that settles as the model learns, and what to call it.
@@ -79,12 +81,13 @@ class Learner(BaseEstimator):
             table = {knob[0]: knob for knob in knobs_of(cls._family)}
             parameters = inspect.signature(cls.__init__).parameters
             cls._knobs = tuple(name for name in parameters if name in table and name != "random_state")
-            if cls.__doc__:
-                texts = (described(*table[name], required=parameters[name].default is not None) for name in cls._knobs)
-                cls.__doc__ = cls.__doc__.replace("    {knobs}\n", "".join(texts))
+            texts = (described(*table[name], required=parameters[name].default is not None) for name in cls._knobs)
+            cls._knob_texts = "".join(texts)
+            # From Python 3.13 on the compiler removes the indentation of docstrings; before that it stays.
+            cls.__doc__ = inspect.cleandoc(cls.__doc__ or "").replace("{knobs}\n", cls._knob_texts)
 
     def fit(self, X: Any, y: Any = None, *, runner: Runner | None = None) -> Self:
-        """Learn from all documents, from the beginning.
+        """Fit the model to documents, from scratch.
 
         Parameters
         ----------
@@ -96,14 +99,14 @@ class Learner(BaseEstimator):
         y : None
             Ignored.
         runner : Runner, optional
-            Where E-steps are computed, such as ``gibbstream.ray.Runner(workers=8)``; in this process if it is left out.
-            For the same documents in the same order the model has the same bits. Engines take data of their own, too.
+            Where E-steps are computed, such as ``gibbstream.ray.Runner(workers=8)``. Default: in this process.
+            For the same documents in the same order, the model is the same. Engines also accept their own data types.
 
         Returns
         -------
         self
 
-        Ctrl-C ends it after the minibatch at hand: what was learnt until then is kept, and ``KeyboardInterrupt``
+        Ctrl-C stops after the current minibatch. The model keeps what it has learnt, and ``KeyboardInterrupt`` is
         raised.
         """
         del y
@@ -267,6 +270,8 @@ class Learner(BaseEstimator):
             return X._corpus, None, X._corpus
         if isinstance(X, str):
             raise ValueError("X: this is one text; give a list of texts")
+        if isinstance(X, list | tuple) and len(X) == 0:
+            raise ValueError("X: there are no documents; give at least one")
         if is_text(X) and self._takes_text:
             if reset:
                 return self._read(TextCorpus(X, **(self.text or {})), reset=True)

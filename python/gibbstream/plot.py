@@ -14,9 +14,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# Lines can be told apart without colours.
+_MARKERS = "osD^vP"
 
-def learning_curve(scores: Sequence[tuple[int, float]] | TopicEstimator, *, ax: Axes | None = None) -> Axes:
-    """Held-out scores against documents seen; for a model, how the sum of alpha or the number of topics settled.
+
+def learning_curve(
+    scores: Sequence[tuple[int, float]] | TopicEstimator,
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    ylabel: str = "score, nats per token (higher is better)",
+) -> Axes:
+    """Held-out scores by documents seen; for a model, the sum of alpha (LDA) or the topics in use (HDP).
 
     Parameters
     ----------
@@ -24,6 +33,10 @@ def learning_curve(scores: Sequence[tuple[int, float]] | TopicEstimator, *, ax: 
         Collected by a ``callback``, for example; see the guide.
     ax : matplotlib axes, optional
         Where to draw.
+    title : str, optional
+        What the picture shows, such as the corpus and the number of topics.
+    ylabel : str
+        What the scores are. The default is right for ``model.score(X)``.
 
     Returns
     -------
@@ -38,8 +51,9 @@ def learning_curve(scores: Sequence[tuple[int, float]] | TopicEstimator, *, ax: 
     else:
         documents, values = zip(*scores, strict=True)
         ax.plot(documents, values, marker="o", markersize=3)
-        ax.set_ylabel("held-out score")
-    ax.set_xlabel("documents")
+        ax.set_ylabel(ylabel)
+    ax.set_xlabel("documents seen")
+    _finish(ax, title)
     return ax
 
 
@@ -89,8 +103,9 @@ def topic_shares(
     topics: Sequence[int] | None = None,
     weights: Sequence[float] | None = None,
     ax: Axes | None = None,
+    title: str | None = None,
 ) -> Axes:
-    """Mean share of topics over time.
+    """Mean share of topics over time, each line with its topic's number at its end.
 
     Parameters
     ----------
@@ -104,6 +119,8 @@ def topic_shares(
         Weight of each document in the mean, such as its length.
     ax : matplotlib axes, optional
         Where to draw.
+    title : str, optional
+        What the picture shows, such as the corpus and the number of topics.
 
     Returns
     -------
@@ -117,12 +134,25 @@ def topic_shares(
     weight = np.ones(len(shares)) if weights is None else np.asarray(weights, dtype=float)
     total = np.bincount(places, weights=weight)
     shown = list(np.argsort(-shares.mean(axis=0))[:5]) if topics is None else list(topics)
-    for topic in shown:
+    for place, topic in enumerate(shown):
         mean = np.bincount(places, weights=weight * shares[:, topic]) / total
-        ax.plot(moments, mean, label=f"topic {topic}")
-    ax.set_ylabel("mean share")
-    ax.legend()
+        ax.plot(moments, mean, label=f"topic {topic}", marker=_MARKERS[place % len(_MARKERS)], markersize=4)
+    ax.set_ylabel("mean share in documents")
+    if np.issubdtype(moments.dtype, np.datetime64):
+        ax.tick_params(axis="x", rotation=30)
+    # Beside the lines, so that it covers none of them.
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    _finish(ax, title)
     return ax
+
+
+def _finish(ax: Any, title: str | None) -> None:
+    """The look of all plots of lines: faint grid, open frame, title if there is one."""
+    ax.grid(color="#ececec")
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    if title is not None:
+        ax.set_title(title)
 
 
 def _pyplot() -> Any:

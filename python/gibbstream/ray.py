@@ -38,7 +38,7 @@ _FEW_WORKERS = 8
 
 
 class Runner(runner.Runner):
-    """E-steps as Ray tasks, one per node with all its cores unless told otherwise.
+    """E-steps as Ray tasks, by default one per node, with all its cores.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class RowEstimator(FiledLearner):
 
     @property
     def model_hash_(self) -> str:
-        """Hash of everything learnt: equal hash, equal bits, here and in the program."""
+        """Hash of the learnt parameters and statistics; models with equal hashes are identical."""
         return self._learnt(Model.hash)
 
     @property

@@ -298,13 +298,13 @@ class _Run:
         folder = CheckpointFolder(runner.checkpoint)
         found, damaged = folder.newest(estimator._threads())
         for problem in damaged:
-            warnings.warn(f"{problem}; passed over", stacklevel=4)
+            warnings.warn(f"{problem}; skipped", stacklevel=4)
         if found is not None:
             model, before, finished = found
             if not runner.resume:
                 raise ValueError(
                     f"checkpoint: {runner.checkpoint} holds checkpoints already; "
-                    "go on from them with resume=True, or use another folder"
+                    "continue from them with resume=True, or use another folder"
                 )
             _check_request(json.loads(before), request, estimator, runner.checkpoint)
             estimator._model = model

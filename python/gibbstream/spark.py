@@ -498,7 +498,7 @@ class LDAModel(_LDAParams, Model, MLReadable, MLWritable):
 
     @property
     def model_hash(self) -> str:
-        """Equal hash, equal bits."""
+        """Models with equal hashes are identical."""
         return self._learnt().model_hash_
 
     def describeTopics(self, maxTermsPerTopic: int = 10) -> DataFrame:  # noqa: N802
@@ -537,7 +537,7 @@ class LDAModel(_LDAParams, Model, MLReadable, MLWritable):
         batch : DataFrame
             The documents. If one of them cannot be learnt from, nothing is.
         batch_id : int, optional
-            The number of the batch. One that is not newer than the last is passed over: it was delivered twice.
+            The number of the batch. One that is not newer than the last is skipped: it was delivered twice.
         """
         if batch_id is not None and self.last_batch is not None and batch_id <= self.last_batch:
             return

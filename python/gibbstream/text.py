@@ -13,10 +13,10 @@ from gibbstream._core import Corpus
 
 
 class TextCorpus:
-    """Texts, or lists of tokens, as counts of words in memory.
+    """Word counts of texts, or of lists of tokens.
 
-    Text is cut into words, and the words are chosen and numbered, by the same code as in the ``gibbstream`` program:
-    same texts and settings, same model, bit for bit.
+    Tokenization and vocabulary are the same as in the ``gibbstream`` program, so that both learn the same model from
+    the same texts and settings.
 
     Parameters
     ----------
@@ -26,22 +26,22 @@ class TextCorpus:
     lowercase : bool
         Turn words into lower case.
     min_length : int
-        Characters that a word must have.
+        Minimum number of characters of a word.
     ngrams : int
-        From 2 on, up to so many words that follow each other are also joined by ``_``.
+        If 2 or more, also count phrases of up to this many consecutive words, joined by ``_``.
     stop_words : str, list of str or None
         Words to drop: ``"english"``, a language code such as ``"de"``, the path of a file with one word per line, or a
         list of words. ``None`` drops nothing.
     max_vocab : int, optional
-        Keep only this many words, the most frequent ones.
+        Maximum size of the vocabulary; the most frequent words are kept.
     min_df : int or float
-        Drop words found in fewer documents than this: a number of documents, or a float as a share of them.
+        Drop words that occur in fewer documents than this: an integer is a number of documents, a float a share.
     max_df : float or int
-        Drop words found in more documents than this: a float as a share of the documents, or a number of them.
+        Drop words that occur in more documents than this: a float is a share of the documents, an integer a number.
     vocabulary : sequence of str, optional
-        The words to use, in this order, instead of those found.
+        The vocabulary to use, in this order, instead of the words found.
 
-    Lists of tokens are taken as they are: only spaces around tokens are removed.
+    Lists of tokens are used unchanged, except that surrounding spaces are removed.
 
     A corpus can be sliced, indexed with integers or a mask, split with scikit-learn's ``train_test_split``, and
     pickled.
@@ -90,7 +90,7 @@ class TextCorpus:
         return made
 
     def encode(self, texts: Iterable[str] | Iterable[Sequence[str]] | Any) -> TextCorpus:
-        """Other documents with the tokenizer and the vocabulary of this corpus.
+        """Tokenize other documents with the same settings and vocabulary.
 
         >>> corpus = TextCorpus(["a cat and a dog", "the dog barks"])
         >>> other = corpus.encode(["a dog and a fox"])
@@ -106,12 +106,12 @@ class TextCorpus:
 
     @property
     def n_tokens(self) -> int:
-        """Tokens of words in the vocabulary."""
+        """Number of tokens that are in the vocabulary."""
         return self._corpus.tokens
 
     @property
     def n_unknown_tokens(self) -> int:
-        """Tokens that were left out because the vocabulary does not have their word."""
+        """Number of tokens that are not in the vocabulary."""
         return self._corpus.out_of_vocabulary_tokens
 
     def to_csr(self) -> sparse.csr_matrix:

@@ -1,10 +1,13 @@
 //! Ctrl-C, SIGTERM and SIGHUP: end at once, or after the current piece of work for commands that have something to save.
 
 use gibbstream::learn::Stop;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// The same number on every system that has this signal. Windows has not, and there it is never registered.
+const SIGHUP: i32 = 1;
 
 /// A request to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +71,7 @@ impl Interrupt {
         };
         for signal in Signal::ALL {
             // Whoever started the program may have asked for it to outlive the terminal (nohup).
-            if signal == Signal::HangUp && is_ignored() {
+            if signal == Signal::HangUp && (cfg!(not(unix)) || is_ignored()) {
                 continue;
             }
             // In this order: the first signal that is not deadly makes the next one so.

@@ -106,7 +106,7 @@ pub fn refuse(model: &Model, flags: &[(&str, bool)]) -> Result<()> {
     match flags.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((flag, _)) => {
-            let problem = format!("has no meaning for a model of kind {}", model.settings.model.name());
+            let problem = format!("does not apply to a model of kind {}", model.settings.model.name());
             Err(Error::setting(*flag, problem, "leave it out"))
         }
     }

@@ -23,7 +23,8 @@ pub fn drawings(
 ) -> Vec<Drawing> {
     let drawing = |figure: &Figure| {
         let (name, x, y, log) = axes(*figure);
-        let title = format!("{}: {}", experiment.id, experiment.title);
+        let direction = if y == SCORE { " (lower is better)" } else { "" };
+        let title = format!("{}: {}{direction}", experiment.id, experiment.title);
         let panel = |corpus: &str| panel(*figure, findings, corpus, reference(corpus));
         let panels: Vec<Panel> = findings.corpora().into_iter().map(panel).collect();
         let panels: Vec<Panel> = panels.into_iter().filter(|panel| !panel.series.is_empty()).collect();

@@ -15,10 +15,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// How much lower than that of requests the priority of learning and of making views is.
+#[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
 
-/// Lowers the priority of this thread, and of those that it starts.
+/// Lowers the priority of this thread, and of those that it starts. Only Linux has priorities of threads.
 pub fn yield_to_requests() {
+    #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(NICENESS) {
         tracing::debug!(%error, "the priority could not be lowered");
     }

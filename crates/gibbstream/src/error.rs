@@ -31,7 +31,7 @@ pub enum Error {
         problem: String,
         /// What the user can do.
         advice: String,
-        /// The kind of flaw, if it is one of a single record that can be passed over; `None` if nothing after it
+        /// The kind of flaw, if it is one of a single record that can be skipped; `None` if nothing after it
         /// can be trusted.
         record: Option<&'static str>,
     },
@@ -91,7 +91,7 @@ impl Error {
         Self::Corpus { place, problem: problem.into(), advice: advice.into(), record: None }
     }
 
-    /// An [`Error::Corpus`] about one record, which can be passed over and counts under `kind`.
+    /// An [`Error::Corpus`] about one record, which can be skipped and counts under `kind`.
     pub fn bad_record(
         place: Place,
         kind: &'static str,

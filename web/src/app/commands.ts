@@ -46,3 +46,9 @@ export function linesFor(report: Report) {
     },
   };
 }
+
+/** How to make the page again with something that it lacks; nothing where the service or a notebook made it. */
+export function withMore({ commands, documents }: Report, flag: string, argument: string): Lines | null {
+  if (!documents || !commands.program || !commands.python.endsWith(")")) return null;
+  return { command: `${commands.program} ${flag}`, python: `${commands.python.slice(0, -1)}, ${argument})` };
+}

@@ -49,3 +49,7 @@ export function snippetStart(
   if (best < length / 3) return 0;
   return wordStart(text, Math.max(0, best - 20));
 }
+
+/** With a capital letter at its beginning and a full stop at its end. */
+export const sentence = (text: string) =>
+  text ? text[0]!.toUpperCase() + text.slice(1) + (/[.!?`]$/.test(text) ? "" : ".") : "";

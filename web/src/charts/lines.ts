@@ -124,6 +124,9 @@ export function lines(series: Series[], options: LinesOptions): Scene {
     for (const run of runs(banded).filter((run) => run.length > 1)) {
       marks.push(path(band(run)!, { fill: each.colour, opacity: 0.18 }));
     }
+    for (const [point] of runs(banded).filter((run) => run.length === 1)) {
+      marks.push(line(x(point!.x), y(point!.low!), x(point!.x), y(point!.high!), each.colour, { "stroke-width": 1.5 }));
+    }
     const shape = lineShape<(typeof points)[number]>(
       (p) => x(p.x),
       (p) => y(p.y),

@@ -2,6 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { hasBrowser } from "../../scripts/browser.mjs";
+import { writePage } from "../../scripts/page-file.mjs";
+import { syntheticReport } from "../../scripts/synthetic-report.mjs";
 import { run, workshop } from "./program.mjs";
 import { accessibilityFaults, download, openBrowser, settled } from "./watched.mjs";
 
@@ -467,6 +469,82 @@ describe.skipIf(!hasBrowser())("the page", () => {
       const png = await download(page, () => figure.getByRole("button", { name: "PNG", exact: true }).click());
       expect(png.bytes.subarray(1, 4).toString()).toBe("PNG");
     }
+  });
+
+  test("15: thousands of topics, documents and words stay usable", async () => {
+    const large = syntheticReport({ topics: 2000, vocabulary: 100_000, documents: 3000 });
+    writePage(large, shop.at("large.html"));
+    view = await browser.open(shop.at("large.html"));
+    const { page } = view;
+    const grid = page.getByRole("grid", { name: "Topics" });
+    await rows(page).first().waitFor();
+    expect(await grid.getAttribute("aria-rowcount")).toBe("2001");
+    // Only what is in sight exists, wherever the list stands; rows are in order and belong to their topics.
+    const order = large.topics.toSorted((a, b) => b.share - a.share || a.id - b.id);
+    for (const at of [0, 300, 45_000, 44_900, Infinity, 0]) {
+      await grid.evaluate((box, top) => (box.scrollTop = Math.min(top, box.scrollHeight)), at);
+      await settled(page);
+      const places = await rows(page).evaluateAll((all) => all.map((row) => Number(row.ariaRowIndex) - 2));
+      expect(places.length).toBeLessThan(60);
+      expect(places).toEqual(places.map((_, i) => places[0] + i));
+      const ids = await rows(page).locator("[role=gridcell].id").allInnerTexts();
+      expect(ids.map(Number)).toEqual(places.map((place) => order[place].id));
+      if (at === Infinity) expect(places.at(-1)).toBe(1999);
+    }
+    await page.getByPlaceholder("Find by word, label or id").fill("1777");
+    await settled(page);
+    expect(await rows(page).first().innerText()).toContain(large.topics[1777].label);
+    await rows(page).first().click();
+    expect(await hash(page)).toContain("topics=1777");
+    await page.keyboard.press("[");
+
+    await view.go("#/documents?topics=3");
+    await page.waitForFunction(() => !/unpack|searching/.test(document.querySelector("main").textContent));
+    expect(await page.getByRole("listbox", { name: "Documents" }).locator("[role=option]").count()).toBeLessThan(30);
+    const word = large.words.text.at(-200);
+    await view.go("#/words");
+    await page.getByPlaceholder("Type a word").fill(word);
+    await settled(page);
+    expect(await page.locator("main").innerText()).toContain(word);
+  });
+
+  test("views with nothing to show are marked, and give the command that fills them", async () => {
+    run("report", shop.at("model.gbs"), shop.at("corpus.jsonl"), "--out", shop.at("plain.html"));
+    view = await browser.open(shop.at("plain.html"));
+    const { page } = view;
+    await rows(page).first().waitFor();
+    const marked = await page.locator("nav[aria-label=Views] a.without").allInnerTexts();
+    expect(marked.map((each) => each.split(/[\s,]/)[0])).toEqual(["Time", "Groups", "Compare"]);
+    expect(await page.getByRole("columnheader", { name: /Trend/ }).count()).toBe(0);
+    const cells = await rows(page).first().locator("[role=gridcell]").count();
+    expect(Number(await page.getByRole("grid").getAttribute("aria-colcount"))).toBe(cells);
+    await view.go("#/time");
+    const command = await page.locator(".empty pre").first().innerText();
+    const words = command.replace("NAME", "date").split(" ").slice(1);
+    run(...words);
+    expect(readFileSync(shop.at("plain.html"), "utf8")).toContain("report-data");
+    await view.close();
+    view = await browser.open(shop.at("plain.html"), { hash: "#/time" });
+    await view.page.locator("section svg").first().waitFor();
+    expect(await view.page.locator(".empty").count()).toBe(0);
+  });
+
+  test("without a choice documents are those of all topics, and no topic looks chosen", async () => {
+    const page = await open("#/documents");
+    const rail = page.getByRole("complementary", { name: "Topics" });
+    expect(await page.getByText("Choose a topic to see its own.").count()).toBe(1);
+    expect(await rail.locator(".topic.current").count()).toBe(0);
+    // Every row names its largest topic.
+    const number = 0;
+    const { starts, topics, shares } = report.documents.mixtures;
+    const { label } = report.topics[topics[starts[number]]];
+    const share = `${Math.round(shares[starts[number]] * 100)} %`;
+    const row = page.getByRole("listbox", { name: "Documents" }).locator("[role=option]").first();
+    expect(await row.locator(".largest").innerText()).toBe(`${label} ${share}`);
+    await rail.locator(".topic").nth(2).click();
+    await settled(page);
+    expect(await rail.locator(".topic.current").count()).toBe(1);
+    expect(await page.getByText("Choose a topic to see its own.").count()).toBe(0);
   });
 
   test("without documents the page says what is missing and how to get it", async () => {

@@ -283,3 +283,17 @@ test("no line is drawn over periods without documents", () => {
   expect(marks.filter(({ tag, attributes }) => tag === "path" && attributes.opacity === 0.18)).toHaveLength(2);
   expect(marks.filter(({ tag }) => tag === "circle")).toHaveLength(1);
 });
+
+test("a single point with an interval has a bar, many have a band", () => {
+  const options = { width: 400, height: 200, time: false, format: String };
+  const drawn = (points: { x: number; y: number; low: number; high: number }[]) =>
+    lines([{ name: "a", colour: "#123456", points }], options).marks;
+  const bar = (marks: Mark[]) =>
+    marks.filter(({ tag, attributes }) => tag === "line" && attributes?.stroke === "#123456");
+  const [one, ...more] = bar(drawn([{ x: 1, y: 5, low: 4, high: 7 }]));
+  expect(more).toEqual([]);
+  expect(one!.attributes!.x1).toBe(one!.attributes!.x2);
+  expect(Number(one!.attributes!.y1)).toBeGreaterThan(Number(one!.attributes!.y2));
+  const many = [1, 2].map((x) => ({ x, y: 5, low: 4, high: 7 }));
+  expect(bar(drawn(many))).toEqual([]);
+});

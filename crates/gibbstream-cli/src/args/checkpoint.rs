@@ -9,13 +9,13 @@ use std::time::Duration;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub struct CheckpointArgs {
-    /// Folder for checkpoints, from which a run that was killed goes on; the newest three are kept
+    /// Write checkpoints to this folder, so that an interrupted run can be resumed; the newest three are kept
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,
-    /// Time (60s) or minibatches (1000b) between checkpoints [default: 60s]
+    /// Interval between checkpoints: a time (60s) or a number of minibatches (1000b) [default: 60s]
     #[arg(long, value_name = "EVERY")]
     checkpoint_every: Option<CheckpointEvery>,
-    /// Go on from the newest checkpoint; without one, start afresh
+    /// Resume from the newest checkpoint; start from scratch if there is none
     #[arg(long)]
     pub resume: bool,
 }

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Files, patterns such as '*.jsonl', folders of .txt files, folders or prefixes of UCI corpora, or `-` for standard
-    /// input; gzip, zstd, bzip2 and xz are recognised by content
+    /// Files, patterns such as '*.jsonl', folders of .txt files, UCI corpora (folder or prefix), or `-` for standard
+    /// input; gzip, zstd, bzip2 and xz are decompressed automatically
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
     #[command(flatten)]
@@ -28,29 +28,29 @@ pub struct ReadingArgs {
     /// tab-separated), parquet, uci, svmlight, mm (Matrix Market) or ldac; for rows of numbers csv, parquet or npy
     #[arg(long, default_value = "auto", value_parser = Format::ALL.map(Format::name), hide_possible_values = true)]
     format: String,
-    /// Words to use, one a line; also the names of numbered words, where the input does not have them
+    /// File with the vocabulary, one word per line; also names the words of formats that only number them
     #[arg(long, value_name = "FILE")]
     vocab: Option<PathBuf>,
-    /// JSON field or column with the text, or with a list of tokens (in Parquet also of word ids, with counts in a
-    /// column `counts`)
+    /// JSON field or column that contains the text or a list of tokens (in Parquet also a list of word ids, with their
+    /// counts in a column `counts`)
     #[arg(long, value_name = "NAME", default_value = "text")]
     text_field: String,
-    /// JSON field or column with the name of the document
+    /// JSON field or column that contains the document's id
     #[arg(long, value_name = "NAME", default_value = "id")]
     id_field: String,
-    /// Pass over the first N documents
+    /// Skip the first N documents
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub skip_docs: u64,
-    /// Read N documents after those that are passed over [default: all]
+    /// Read at most N documents, after those skipped [default: all]
     #[arg(long, value_name = "N")]
     pub limit_docs: Option<u64>,
-    /// Bytes that a temporary copy of standard input may take, such as 500M or 10G [default: 64G]
+    /// Maximum size of the temporary copy of standard input, such as 500M or 10G [default: 64G]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_spool: Option<u64>,
-    /// Pass over records that cannot be read, and say how many there were of each kind
+    /// Skip records that cannot be read, and report how many of each kind there were
     #[arg(long)]
     skip_bad: bool,
-    /// Rows of a Matrix Market file are words, and its columns documents
+    /// Treat the rows of a Matrix Market file as words and its columns as documents
     #[arg(long)]
     transpose: bool,
 }
@@ -127,7 +127,7 @@ pub fn report_bad(inputs: &ResolvedInputs, output: &Output) {
     let bad = inputs.bad_records();
     if !bad.is_empty() {
         let kinds: Vec<String> = bad.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-        output.warn(format_args!("bad records were passed over: {}", kinds.join(", ")));
+        output.warn(format_args!("bad records were skipped: {}", kinds.join(", ")));
     }
 }
 
@@ -135,29 +135,30 @@ pub fn report_bad(inputs: &ResolvedInputs, output: &Output) {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Words")]
 pub struct WordArgs {
-    /// Which words there are: fixed (found in a first pass, or given), grow (new ones enter as they come, and the least
-    /// used make room), or hash=BITS (2^BITS places, shared by words)
+    /// Vocabulary: fixed (from a first pass, or --vocab), grow (add new words as they appear, replacing the least used
+    /// when it is full) or hash=BITS (hash words into 2^BITS buckets)
     #[arg(long, value_name = "MODE", default_value = "fixed", value_parser = parse_mode)]
     vocab_mode: VocabularyMode,
-    /// Keep at most N words, the most frequent ones [default: all, or 100000 with --vocab-mode grow]
+    /// Maximum size of the vocabulary; the most frequent words are kept [default: unlimited, or 100000 with
+    /// --vocab-mode grow]
     #[arg(long, value_name = "N")]
     max_vocab: Option<usize>,
-    /// Drop words found in fewer than N documents
+    /// Drop words that occur in fewer than N documents
     #[arg(long, value_name = "N", default_value_t = 1)]
     min_df: u64,
-    /// Drop words found in more than this share of the documents
+    /// Drop words that occur in more than this share of the documents
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     max_df: f64,
-    /// Words to drop from text: a language such as `en`, a file with one word a line, or `none`
+    /// Stop words to drop: a language code such as `en`, a file with one word per line, or `none`
     #[arg(long, value_name = "LIST", default_value = "en")]
     stop_words: String,
-    /// Also join up to N words that follow each other (new_york)
+    /// Also count phrases of up to N consecutive words (new_york)
     #[arg(long, value_name = "N", default_value_t = 1)]
     ngrams: usize,
-    /// Drop words of fewer characters
+    /// Drop words with fewer than N characters
     #[arg(long, value_name = "N", default_value_t = 2)]
     min_length: usize,
-    /// Keep upper case
+    /// Do not convert words to lower case
     #[arg(long)]
     no_lowercase: bool,
 }

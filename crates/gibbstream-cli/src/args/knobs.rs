@@ -44,7 +44,7 @@ impl clap::Args for KnobArgs {
                 return command;
             }
             let off = Arg::new("no-boost").long("no-boost").action(ArgAction::SetTrue);
-            command.arg(off.help("Move the topics once per minibatch").help_heading(heading(knob)))
+            command.arg(off.help("Update the topics once per minibatch").help_heading(heading(knob)))
         })
     }
 

@@ -26,10 +26,10 @@ use std::sync::{Mutex, PoisonError};
 
 const EXAMPLES: &str = "\
 Examples:
-  gibbstream demo                                             see it work, in seconds
+  gibbstream demo                                             a quick demonstration
   gibbstream train reviews.jsonl.zst --topics 100 --out reviews.gbs
-  gibbstream topics reviews.gbs                               read what was learnt
-  gibbstream evaluate reviews.gbs held_out.jsonl.zst          score it on other documents
+  gibbstream topics reviews.gbs                               show the topics
+  gibbstream evaluate reviews.gbs held_out.jsonl.zst          score it on held-out documents
   cat new.jsonl | gibbstream infer reviews.gbs - > mixtures.jsonl
   gibbstream report reviews.gbs reviews.jsonl.zst --out page.html
   gibbstream timeline reviews.gbs reviews.jsonl.zst --time-field date --by month
@@ -39,7 +39,7 @@ for --topics) or in a TOML file (--config). Flags win over variables, and variab
 
 Exit codes: 0 done, 1 a requested check failed, 2 wrong usage or bad input, 129 after SIGHUP, 130 after Ctrl-C, 143 after SIGTERM.";
 
-/// Topic models learnt from a stream of documents, in one pass, accurately and fast.
+/// Fast, accurate topic models for large collections and streams of documents.
 #[derive(Debug, Parser)]
 #[command(name = "gibbstream", version, propagate_version = true, args_override_self = true)]
 #[command(max_term_width = 110, after_long_help = EXAMPLES, subcommand_required = true)]
@@ -69,7 +69,7 @@ pub enum Command {
     Inspect(command::inspect::InspectArgs),
     Synth(command::synth::SynthArgs),
     Bench(command::bench::BenchArgs),
-    /// List the methods and what each is made of
+    /// List the learning methods and their settings
     Methods,
     Completions(command::completions::CompletionsArgs),
     Man(command::man::ManArgs),
@@ -80,31 +80,31 @@ pub enum Command {
 #[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
 #[command(next_help_heading = "General options")]
 pub struct GeneralArgs {
-    /// Print one JSON object on standard output (JSON lines where there is one result per document)
+    /// Print JSON to standard output: one object, or one line per document where there are many results
     #[arg(long, global = true)]
     json: bool,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Say more about what is going on
+    /// Print more details
     #[arg(long, short, global = true)]
     verbose: bool,
-    /// Show no progress
+    /// Do not show progress
     #[arg(long, global = true)]
     no_progress: bool,
-    /// How progress is shown on standard error: a bar if it is a terminal, JSON lines, or not at all
+    /// How to show progress on standard error: a bar (if it is a terminal), JSON lines, or nothing
     #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
     progress: ProgressChoice,
-    /// Seed of all random numbers [default: 0]
+    /// Seed of the random number generator [default: 0]
     #[arg(long, global = true, value_name = "N")]
     seed: Option<u64>,
-    /// Threads to compute with, at most one a core; never changes a result [default: all cores]
+    /// Number of threads, at most one per core; results never depend on it [default: all cores]
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
-    /// Overwrite files even if they hold something else than what would be written
+    /// Overwrite output files even if they contain something that gibbstream did not write
     #[arg(long, global = true)]
     force: bool,
-    /// TOML file with defaults for flags, by their names; a table such as [train] is for one command
+    /// TOML file with default values for flags; a table such as [train] applies to one command only
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 }

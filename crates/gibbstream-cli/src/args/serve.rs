@@ -10,8 +10,8 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  gibbstream serve --data events/ --topics 50                  begin; then look at http://127.0.0.1:8700
-  gibbstream serve --data events/                              go on where it was
+  gibbstream serve --data events/ --topics 50                  start; then open http://127.0.0.1:8700
+  gibbstream serve --data events/                              continue where it stopped
   curl --data-binary @more.jsonl http://127.0.0.1:8700/v1/documents
   curl http://127.0.0.1:8700/v1/topics
   gibbstream serve --read-only --continue reviews.gbs          answer questions about a model
@@ -23,7 +23,7 @@ the service whenever you like, and start it again with --data alone.
 
 SIGTERM or Ctrl-C finishes the minibatch and the requests that were begun, and writes a checkpoint and DIR/model.gbs.";
 
-/// Flags of `train` that have no meaning for a service.
+/// Flags of `train` that do not apply to a service.
 const NOT_FOR_SERVICES: [&str; 16] = [
     "inputs",
     "out",
@@ -43,31 +43,29 @@ const NOT_FOR_SERVICES: [&str; 16] = [
     "max_df",
 ];
 
-/// Learn from documents as they come in over HTTP, and answer questions meanwhile
+/// Run an HTTP service that learns from incoming documents and answers queries
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct ServeArgs {
-    /// Folder that holds everything: log, checkpoints, model; made if need be
+    /// Folder for the log, checkpoints and the model; created if it does not exist
     #[arg(long, value_name = "DIR", help_heading = "Service")]
     pub data: Option<PathBuf>,
-    /// Address to listen on; others than loopback need --token-file
+    /// Address to listen on; addresses other than loopback require --token-file
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8700", help_heading = "Service")]
     pub listen: SocketAddr,
-    /// Answer questions about --continue MODEL, or the newest model in --data, without learning
+    /// Answer queries about --continue MODEL, or the newest model in --data, without learning
     #[arg(long, help_heading = "Service")]
     pub read_only: bool,
-    /// Learn after so many seconds from documents whose minibatch is not full [default: never]
+    /// Learn from an incomplete minibatch after this many seconds [default: wait until it is full]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Service")]
     pub max_wait: Option<Duration>,
-    /// When accepted documents are forced to the disk: always (before they are acknowledged), never, or every so many
-    /// seconds
+    /// When to force documents to disk: always (before they are acknowledged), never, or an interval in seconds
     #[arg(long, value_name = "WHEN", default_value = "always", value_parser = parse_fsync, help_heading = "Service")]
     pub fsync: Fsync,
-    /// Remove the oldest parts of the log above so many bytes, such as 10G, once they have been learnt from [default: keep
-    /// all]
+    /// Remove the oldest parts of the log when it exceeds this size, such as 10G [default: keep everything]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Service")]
     retain_size: Option<u64>,
-    /// Remove parts of the log after so many days, once they have been learnt from [default: keep all]
+    /// Remove parts of the log after this many days [default: keep everything]
     #[arg(long, value_name = "DAYS", value_parser = parse_days, help_heading = "Service")]
     retain_days: Option<Duration>,
     #[command(flatten)]
@@ -85,16 +83,16 @@ pub struct ServeArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Security")]
 pub struct SecurityArgs {
-    /// File with the token that requests must send; only its owner may be able to read it
+    /// File with the token that requests must send; only its owner may have read permission
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// File with a token that may only ask, not send documents or orders
+    /// File with a read-only token, which cannot send documents or control the service
     #[arg(long, value_name = "FILE")]
     pub read_token_file: Option<PathBuf>,
-    /// Name under which the service may be reached, besides addresses and localhost
+    /// Host name that requests may use, in addition to IP addresses and localhost
     #[arg(long, value_name = "NAME")]
     pub allow_host: Vec<String>,
-    /// Page of another site that may use the service, such as https://example.org
+    /// Origin of a web page that may use the service, such as https://example.org
     #[arg(long, value_name = "ORIGIN")]
     pub allow_origin: Vec<String>,
 }
@@ -103,52 +101,52 @@ pub struct SecurityArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Limits")]
 struct LimitArgs {
-    /// Bytes of the body of a request [default: 8M]
+    /// Maximum size of a request body [default: 8M]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_body: Option<u64>,
-    /// Bytes of all bodies together [default: 64M]
+    /// Maximum size of all request bodies in memory [default: 64M]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_buffered: Option<u64>,
-    /// Documents of a request [default: 10000]
+    /// Maximum number of documents per request [default: 10000]
     #[arg(long, value_name = "N")]
     max_documents: Option<usize>,
-    /// Bytes of a document [default: 1M]
+    /// Maximum size of a document [default: 1M]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_document_bytes: Option<u64>,
-    /// Tokens of a document [default: 100000]
+    /// Maximum number of tokens per document [default: 100000]
     #[arg(long, value_name = "N")]
     max_document_tokens: Option<u64>,
-    /// Documents that may wait to be learnt from before more are refused (429) [default: 1000000]
+    /// Maximum number of documents waiting to be learnt from; more are refused (429) [default: 1000000]
     #[arg(long, value_name = "N")]
     max_backlog: Option<u64>,
-    /// Connections at a time [default: 2000]
+    /// Maximum number of connections [default: 2000]
     #[arg(long, value_name = "N")]
     max_connections: Option<usize>,
-    /// Requests that are worked on at a time [default: 256]
+    /// Maximum number of requests in progress [default: 256]
     #[arg(long, value_name = "N")]
     max_requests: Option<usize>,
-    /// Requests that may wait for the disk [default: 256]
+    /// Maximum number of requests waiting for the disk [default: 256]
     #[arg(long, value_name = "N")]
     max_queue: Option<usize>,
-    /// Listeners to /v1/events at a time [default: 100]
+    /// Maximum number of listeners to /v1/events [default: 100]
     #[arg(long, value_name = "N")]
     max_listeners: Option<usize>,
-    /// Requests whose Idempotency-Key is remembered [default: 100000]
+    /// Number of requests whose Idempotency-Key is remembered [default: 100000]
     #[arg(long, value_name = "N")]
     remember_requests: Option<usize>,
-    /// Bytes of a file of the log [default: 64M]
+    /// Size of a log file before a new one is started [default: 64M]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     segment_size: Option<u64>,
-    /// Seconds for the head of a request, and between two requests of a connection [default: 10]
+    /// Timeout for the headers of a request, and between requests on a connection, in seconds [default: 10]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     header_timeout: Option<Duration>,
-    /// Seconds for the body of a request [default: 30]
+    /// Timeout for the body of a request, in seconds [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     body_timeout: Option<Duration>,
-    /// Seconds in which a client must take some of its answer [default: 30]
+    /// Timeout for a client that does not read its response, in seconds [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     write_timeout: Option<Duration>,
-    /// Seconds to finish what was begun after SIGTERM [default: 30]
+    /// Timeout for requests in progress after SIGTERM, in seconds [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     stop_timeout: Option<Duration>,
 }
@@ -173,7 +171,7 @@ impl ServeArgs {
             Some(flag) if flag == "inputs" => {
                 Err(Error::setting("INPUT", "a service gets its documents over HTTP", "leave it out"))
             }
-            Some(flag) => Err(Error::setting(flag.clone(), "has no meaning for a service", "leave it out")),
+            Some(flag) => Err(Error::setting(flag.clone(), "does not apply to a service", "leave it out")),
         }
     }
 

@@ -17,32 +17,31 @@ Examples:
   gibbstream train reviews.jsonl.zst --topics 100 --out reviews.gbs
   gibbstream train corpus/ --topics 50 --holdout 500 --eval-every 100 --out model.gbs
   zcat log.gz | gibbstream train - --format text --topics 20 --max-vocab 50000 --out log.gbs
-  gibbstream train corpus/ --model hdp --out model.gbs        finds the number of topics
-  gibbstream train corpus/ --topics 128 --dry-run             how much memory and time will it take?
+  gibbstream train corpus/ --model hdp --out model.gbs        find the number of topics
+  gibbstream train corpus/ --topics 128 --dry-run             expected memory and time
   gibbstream train patches.npy --model ica --components 16 --out patches.gbs      rows of numbers
   gibbstream train events.jsonl --follow --vocab-mode grow --topics 50 --checkpoint events/ --resume --out events.gbs
 
-Text is read twice: once to find the words, once to learn. From standard input it is kept in a temporary file in
-between, unless the words are given with --vocab.
+Text is read twice: first to build the vocabulary, then to learn. Standard input is copied to a temporary file for
+this, unless the vocabulary is given with --vocab.
 
-With --holdout N the first N documents read are not learnt from, nor do their words count for the vocabulary;
-they are scored every --eval-every minibatches and at the end.
+With --holdout N, the first N documents are not used for training or for the vocabulary. They are scored every
+--eval-every minibatches and at the end.
 
-Ctrl-C, SIGTERM or SIGHUP finishes the minibatch and writes the model so far to --out, or with --checkpoint a checkpoint;
-a second one ends at once. A minibatch that takes more than 5 seconds longer is left out.
+Ctrl-C, SIGTERM or SIGHUP finishes the current minibatch and writes the model to --out, or a checkpoint if there is
+--checkpoint. A minibatch that would take more than 5 seconds longer is dropped. A second signal exits immediately.
 
-With --checkpoint DIR a run that was killed goes on when the same command is given again with --resume, and ends with
-the same bits as if nothing had happened. Input from a pipe must then come again from its beginning.
+To resume a run that was interrupted or killed, repeat the command with --checkpoint DIR and --resume. The result is
+the same model as that of an uninterrupted run. Input from a pipe must start again from the beginning.
 
-With --seeds FILE the first topics begin with words that you name: a line of words for each topic, such as
-`space: orbit nasa shuttle`, where what stands before the colon becomes the label of the topic. Seeds say which topic is which;
-what else belongs to it is learnt.
+--seeds FILE names words that pull the first topics: one line of words for each topic, such as
+`space: orbit nasa shuttle`. The text before the colon becomes the label of the topic.
 
-With --follow a file that others write to is read as `tail -F` would, through replacements too; the words must be
-given with --vocab or come by --vocab-mode grow or hash=BITS.
+--follow reads a growing file like `tail -F`, also when the file is replaced. The vocabulary must be given with --vocab,
+or use --vocab-mode grow or hash=BITS.
 
-With --continue MODEL the topics of a model learn from further documents. Its settings stay as they are, except for
-flags that are given; what was changed is kept in the history of the model.";
+--continue MODEL trains a model on more documents. Its settings stay the same unless flags change them. Changes are
+recorded in the history of the model.";
 
 /// Flags that decide which words there are.
 const WORD_FLAGS: [&str; 9] = [
@@ -78,31 +77,31 @@ pub struct TrainArgs {
     pub input: InputArgs,
     #[command(flatten)]
     pub knobs: KnobArgs,
-    /// File to write the model to; replaced in one go if it exists
+    /// Write the model to this file; an existing model is replaced atomically
     #[arg(long, short, value_name = "MODEL")]
     pub out: Option<PathBuf>,
-    /// Model to go on from, with further documents
+    /// Continue training from this model, with new documents
     #[arg(long = "continue", value_name = "MODEL")]
     pub continued: Option<PathBuf>,
-    /// Passes over the input [default: 1, or 20 for methods that take the corpus as a whole]
+    /// Number of passes over the input [default: 1, or 20 for batch methods]
     #[arg(long, value_name = "N")]
     pub passes: Option<u64>,
-    /// Read the last file on as it grows, until a signal comes (standard input: until it is closed)
+    /// Keep reading the last file as it grows, until interrupted (standard input: until it is closed)
     #[arg(long)]
     follow: bool,
-    /// Stop after so many seconds of training
+    /// Stop after this many seconds of training
     #[arg(long, value_name = "SECONDS")]
     pub max_seconds: Option<f64>,
-    /// Keep the first N documents aside and score them
+    /// Hold out the first N documents and score them
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub holdout: usize,
-    /// Score the documents kept aside every M minibatches [default: at the end]
+    /// Score the held-out documents every M minibatches [default: only at the end]
     #[arg(long, value_name = "M")]
     pub eval_every: Option<u64>,
-    /// File for one JSON line per minibatch and per score
+    /// Write a log to this file: one JSON line per minibatch and per score
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Say what would be done and how much memory it takes, without learning
+    /// Print what would be done, with the expected memory and time, without training
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
@@ -164,7 +163,7 @@ impl TrainArgs {
         let has_topics = settings.model.has_topics();
         match base {
             _ if !has_topics => self.refuse(&[&WORD_FLAGS[..], &DOCUMENT_FLAGS].concat(), || {
-                format!("has no meaning for {{model}} {}", settings.model.name())
+                format!("does not apply to {{model}} {}", settings.model.name())
             })?,
             Some(base) => {
                 self.refuse(&["seeds"], || "a model that is continued has topics already".into())?;
@@ -183,7 +182,7 @@ impl TrainArgs {
         if max_seconds.is_nan() || max_seconds <= 0.0 {
             return refuse(
                 "--max-seconds",
-                "this leaves no time to learn",
+                "this leaves no time for training",
                 "use a positive number of seconds",
             );
         }
@@ -194,16 +193,16 @@ impl TrainArgs {
             return refuse(
                 "--eval-every",
                 &format!("there are no {} to score", if has_topics { "documents" } else { "rows" }),
-                "keep some aside with --holdout N",
+                "hold some out with --holdout N",
             );
         }
         if self.input.reading.limit_docs.is_some_and(|limit| limit <= self.holdout as u64) {
-            let advice = "read more documents, or keep fewer aside";
+            let advice = "read more documents, or hold fewer out";
             return refuse("--holdout", "no document within --limit-docs is left to learn from", advice);
         }
         if self.out.is_none() && !self.dry_run && !general.json {
-            let advice = "name a file for it with --out, for example --out model.gbs";
-            return refuse("--out", "the model would be lost", advice);
+            let advice = "name a file with --out, for example --out model.gbs";
+            return refuse("--out", "the model would not be saved", advice);
         }
         let open_rule = self.open_rule(base)?;
         if open_rule.is_some() && (settings.method.whole_corpus || settings.method.is_langevin()) {

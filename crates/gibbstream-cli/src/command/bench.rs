@@ -19,12 +19,12 @@ Examples:
   gibbstream bench --topics 128,1024 --vocab 10000,100000 --threads 1
   gibbstream bench --method g-oem,v-oem,olda --topics 50 --json
 
-Documents are drawn from 100 known topics (fewer for smaller K) over 10,000 words, which are spread evenly over larger
-vocabularies: the tokens are the same for every V. A token-sweep is one token drawn anew, or one token in one iteration.
-The random start and the first minibatch are not part of the measure, all that follows is: tables, inference,
-statistics, alpha. Time is processor time of all threads.";
+Documents are drawn from 100 known topics (fewer for smaller K) over 10,000 words, spread evenly over larger
+vocabularies. The tokens are the same for every V. A token-sweep is one update of one token's topic. The measurement
+includes tables, inference, statistics and alpha, but not the random start and the first minibatch. Times are CPU
+times of all threads.";
 
-/// Measure how fast this machine learns
+/// Measure training speed on this machine
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct BenchArgs {
@@ -37,13 +37,13 @@ pub struct BenchArgs {
     /// Methods
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_values_t = ["g-oem".to_owned()])]
     method: Vec<String>,
-    /// Sweeps or iterations over each document [default: the method's, mostly 20]
+    /// Sweeps (or iterations) over each document [default: the method's own, usually 20]
     #[arg(long, value_name = "P")]
     sweeps: Option<usize>,
     /// Documents per minibatch
     #[arg(long, value_name = "N", default_value_t = 100)]
     batch: usize,
-    /// Documents to learn from, after the first minibatch
+    /// Documents to train on, after the first minibatch
     #[arg(long, value_name = "D", default_value_t = 2_000)]
     docs: u64,
     /// Tokens per document

@@ -31,18 +31,18 @@ const EXAMPLES: &str = "\
 Examples:
   gibbstream choose-k reviews.jsonl.zst
   gibbstream choose-k reviews.jsonl.zst --grid 10,20,50,100,200 --seeds 5 --out choice.svg
-  gibbstream choose-k reviews.jsonl.zst --grid 10,20,50 --limit-docs 20000 --dry-run      how long will it take?
+  gibbstream choose-k reviews.jsonl.zst --grid 10,20,50 --limit-docs 20000 --dry-run      expected time
   gibbstream choose-k corpus/ --holdout 1000 --sweeps 10 --json
 
-Trains a model for every number of topics and every seed, with the flags of `train`, and scores each on documents that none of them has
-seen: the first ones of the input, a tenth of it and 1,000 at most, or --holdout N. Shuffle an input that is in order.
+Trains a model for every number of topics and every seed, with the flags of `train`, and scores all of them on the same
+held-out documents: the first tenth of the input (at most 1,000), or --holdout N. Shuffle the input if it is sorted.
 
-score      mean of -log p(document), in nats: lower is better. Its error is over documents and seeds
-coherence  mean NPMI of the ten best words of a topic in the documents learnt from: -1 never meet, 1 always together
-stability  how much of the topics comes again with another seed: 1 all, 0 nothing (see `compare`)
+score      mean of -log p(document) in nats; lower is better. Its error covers documents and seeds
+coherence  mean NPMI of the ten top words of each topic in the training documents, from -1 to 1; higher is better
+stability  how well topics are found again with another seed: 1 all of them, 0 none (see `compare`)
 
-The recommendation is the smallest number of topics whose score is within one standard error of the best: more topics
-than that are not told apart by the documents. It says so where coherence and stability disagree.";
+The recommendation is the smallest number of topics whose score is within one standard error of the best. It also
+says when coherence or stability favour another number.";
 
 /// Flags of `train` that have no meaning here.
 const NOT_FOR_CHOOSING: [&str; 9] = [
@@ -69,14 +69,14 @@ const BEST_WORDS: usize = 10;
 /// How similar a topic of another seed must be that is the same.
 const SAME: f64 = 0.5;
 
-/// Find out how many topics suit the documents
+/// Choose the number of topics
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct ChooseKArgs {
     /// Numbers of topics to try
     #[arg(long, value_name = "K,K,...", default_value = GRID, value_parser = parse_grid, help_heading = "Choice")]
     grid: Grid,
-    /// Models of each number of topics, with seeds from --seed on
+    /// Number of models per number of topics, with consecutive seeds starting at --seed
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Choice")]
     seeds: u64,
     #[command(flatten)]
@@ -109,9 +109,9 @@ pub fn adapt(command: clap::Command) -> clap::Command {
     command
         .mut_arg("out", |arg| arg.value_name("FILE").help("Picture to write (SVG)"))
         .mut_arg("holdout", |arg| {
-            arg.help("Keep the first N documents aside and score them [default: a tenth, 1000 at most]")
+            arg.help("Hold out the first N documents and score them [default: a tenth, at most 1000]")
         })
-        .mut_arg("dry_run", |arg| arg.help("Say how long it would take, without learning"))
+        .mut_arg("dry_run", |arg| arg.help("Print the expected time, without training"))
 }
 
 /// One number of topics.
@@ -172,7 +172,7 @@ pub fn run(
     interrupt.defer();
     let models = args.grid.0.len() as u64 * args.seeds;
     output.note(format_args!(
-        "{} models: {} numbers of topics, {} each; {} documents in {}, {} kept aside",
+        "{} models: {} numbers of topics, {} each; {} documents in {}, {} held out",
         count(models),
         args.grid.0.len(),
         if args.seeds == 1 { "one seed".into() } else { format!("{} seeds", args.seeds) },
@@ -232,7 +232,7 @@ impl ChooseKArgs {
             Some(flag) => {
                 return Err(Error::setting(
                     flag.clone(),
-                    "has no meaning where many models are trained",
+                    "cannot be used when several models are trained",
                     "leave it out",
                 ));
             }
@@ -290,12 +290,11 @@ impl Setting {
         }
         let aside = plan.holdout as u64;
         if aside < 2 || documents <= aside {
-            let problem =
-                format!("{documents} documents are too few to keep some aside and learn from the others");
+            let problem = format!("{documents} documents are too few to hold some out and train on the rest");
             return Err(Error::setting(
                 "INPUT",
                 problem,
-                "give more, or say how many to keep aside with --holdout",
+                "give more, or set the number to hold out with --holdout",
             )
             .into());
         }

@@ -26,23 +26,22 @@ Examples:
   gibbstream compare before.gbs after.gbs
   gibbstream compare before.gbs after.gbs held_out.jsonl.zst
   gibbstream compare before.gbs after.gbs corpus/ --skip-docs 90000 --fail-below -1 --json
-  gibbstream compare seed0.gbs seed1.gbs seed2.gbs seed3.gbs     which topics come again?
+  gibbstream compare seed0.gbs seed1.gbs seed2.gbs seed3.gbs     which topics are stable?
 
-Topics are paired so that the sum of their distances is least; words are matched by spelling. Where one model has more
-topics, some of them stay alone. With INPUT, both models score the same documents with the same estimator, and the
-difference is taken document by document: positive means that B predicts better, in nats per document. Its interval holds
-the true mean over such documents with 95 % confidence.
+Topics are paired so that the sum of their distances is minimal. Words are matched by spelling. If one model has more
+topics, some of them have no partner. With INPUT, both models score the same documents, and the difference is taken
+document by document, in nats. Positive means that B predicts better. The 95 % confidence interval is that of the mean
+difference over documents of this kind.
 
-With three models or more, the topics of the first are looked for in all others, such as models of other seeds or earlier
-checkpoints. The similarity of two topics is 1 - divergence / mean divergence of both from all other topics: 1 for the same words, 0
-for no closer than any two. The stability of a topic is the mean similarity of its partners; it is found again where that is --same or
-more. Words that all models have among the best of the topic are marked with *. Topics that do not come again say more of chance than of
-documents.
+With three or more models, each topic of the first is searched for in all others, for example models with other seeds.
+The similarity of two topics is 1 - divergence / mean divergence of both from all other topics: 1 for identical words, 0
+for topics no closer than any two. The stability of a topic is the mean similarity of its partners. Words that are top
+words in all models are marked with *. Topics that are not found again are more likely due to chance.
 
---fail-below X ends with exit code 1 if the mean difference is below X: with 0 B must not be worse at all, with -1 it may be
-worse by one nat per document.";
+--fail-below X exits with code 1 if the mean difference is below X. With 0, B must not be worse; with -1, it may be worse
+by one nat per document.";
 
-/// Hold the topics of models against each other, and their scores
+/// Compare the topics and the scores of models
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct CompareArgs {
@@ -52,27 +51,27 @@ pub struct CompareArgs {
     /// Second model, such as the new one
     #[arg(value_name = "B")]
     b: PathBuf,
-    /// Documents to score both models on; or more models, to see which topics come again in all of them
+    /// Documents to score both models on; or more models, to see which topics are found in all of them
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     reading: ReadingArgs,
-    /// How different topics are: js (Jensen-Shannon, at most 0.69) or kl (Kullback-Leibler of B from A)
+    /// Distance between topics: js (Jensen-Shannon, at most 0.69) or kl (Kullback-Leibler of B from A)
     #[arg(long, value_name = "NAME", default_value = "js", value_parser = ["js", "kl"], hide_possible_values = true)]
     distance: String,
     /// Words per topic
     #[arg(long, value_name = "N", default_value_t = 10)]
     words: usize,
-    /// With three models or more: a topic is found again if the similarity of its partner is at least X
+    /// With three or more models: count a topic as found again if the similarity is at least X
     #[arg(long, value_name = "X", default_value_t = 0.5)]
     same: f64,
-    /// How the likelihood is estimated: smc, left-to-right (as in the paper), or ais
+    /// Likelihood estimator: smc, left-to-right (as in the paper) or ais
     #[arg(long, value_name = "NAME", default_value = "smc", value_parser = ["smc", "left-to-right", "ais"], hide_possible_values = true)]
     estimator: String,
     /// Particles per document
     #[arg(long, value_name = "N", default_value_t = 20)]
     particles: usize,
-    /// Fail if B is not better than A by X nats per document (negative: if it is worse by more)
+    /// Exit with code 1 if B is not better than A by X nats per document (may be negative)
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     fail_below: Option<f64>,
 }

@@ -10,11 +10,11 @@ Examples:
   gibbstream completions zsh > ~/.zfunc/_gibbstream
   gibbstream completions fish > ~/.config/fish/completions/gibbstream.fish";
 
-/// Print a script that completes commands and flags in a shell
+/// Print a completion script for a shell
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct CompletionsArgs {
-    /// Shell to write for
+    /// Shell to print the script for
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

@@ -55,7 +55,7 @@ Examples:
   gibbstream demo --report page.html                          open it in a browser
   gibbstream demo --out demo.gbs && gibbstream topics demo.gbs";
 
-/// See it work: learn from a synthetic corpus and compare with the truth
+/// Run a demonstration: learn from a synthetic corpus and compare with the truth
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct DemoArgs {

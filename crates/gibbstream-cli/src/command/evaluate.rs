@@ -25,22 +25,22 @@ const EXAMPLES: &str = "\
 Examples:
   gibbstream evaluate model.gbs held_out.jsonl.zst
   gibbstream evaluate model.gbs corpus/ --skip-docs 90000 --json
-  gibbstream evaluate model.gbs corpus/ --estimator left-to-right     the estimator of the paper
+  gibbstream evaluate model.gbs corpus/ --estimator left-to-right     as in the paper
   gibbstream evaluate model.gbs corpus/ --elbo --completion
-  gibbstream evaluate model.gbs corpus/ --coherence                   do the words of each topic go together?
+  gibbstream evaluate model.gbs corpus/ --coherence                   are the topics coherent?
 
-Scores are in nats (natural logarithms). Text is cut into words as it was for training; words that the model does
-not know are left out and counted. The unigram baseline knows the word frequencies of the training documents and
-no topics: a useful model scores better, that is, lower.
+Scores are in nats (natural logarithms). Text is tokenized as in training. Words that are not in the vocabulary are
+left out and counted. The unigram baseline uses only the word frequencies of the training documents; a useful model has
+a better (lower) score.
 
-Coherence looks at the ten best words of each topic and at how often they meet in these documents, each taken as a whole:
-NPMI (from -1 to 1), C_V (from 0 to 1) and UMass (at most about 0), higher is better. Diversity is the share of different
-words among the best words of all topics.
+Coherence is computed from how often the ten top words of each topic occur in the same documents: NPMI (from -1 to 1),
+C_V (from 0 to 1) and UMass (at most about 0); higher is better. Diversity is the share of distinct words among the top
+words of all topics.
 
-A model of rows of numbers is scored in nats per observation, beside one Gaussian (or independent counts or answers) fitted
-to the observations that it was learnt from: exactly if it is a mixture, by annealed importance sampling if it is ica.";
+Models of rows of numbers are scored in nats per observation, next to a baseline: one Gaussian, or independent counts.
+Mixtures are scored exactly, ica by annealed importance sampling.";
 
-/// Score a model on documents that it was not learnt from
+/// Score a model on held-out documents
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct EvaluateArgs {
@@ -49,19 +49,19 @@ pub struct EvaluateArgs {
     pub model: PathBuf,
     #[command(flatten)]
     pub input: InputArgs,
-    /// How the likelihood is estimated: smc, left-to-right (as in the paper), or ais
+    /// Likelihood estimator: smc, left-to-right (as in the paper) or ais
     #[arg(long, value_name = "NAME", default_value = "smc", value_parser = ["smc", "left-to-right", "ais"], hide_possible_values = true)]
     pub estimator: String,
-    /// Particles per document, or auto: 20, and more for documents whose estimate is uncertain
+    /// Particles per document, or auto: 20, and more for documents with an uncertain estimate
     #[arg(long, value_name = "N", default_value = "auto", value_parser = parse_particles)]
     pub particles: ParticleChoice,
-    /// Also the evidence lower bound of the documents, by mean field
+    /// Also compute the evidence lower bound (by mean field)
     #[arg(long)]
     pub elbo: bool,
-    /// Also how well one half of each document predicts the other
+    /// Also compute how well one half of each document predicts the other
     #[arg(long)]
     pub completion: bool,
-    /// Also how well the words of each topic go together in the documents
+    /// Also compute topic coherence: do the top words of each topic occur together?
     #[arg(long)]
     pub coherence: bool,
 }
@@ -107,7 +107,8 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
         threads: general.threads,
     };
     evaluation.validate()?;
-    let snapshot = Snapshot::load(&args.model)?;
+    // The lower bound needs the statistics; everything else is content with the parameters in their place.
+    let snapshot = if args.elbo { Snapshot::load(&args.model)? } else { Snapshot::load_to_ask(&args.model)? };
     let several = args.elbo || args.completion || args.coherence;
     let has_topics = snapshot.settings.model.has_topics();
     if !has_topics {

@@ -20,10 +20,9 @@ Examples:
   gibbstream inspect corpus/ --json
   gibbstream inspect checkpoints/checkpoint-000000001200.gbs
 
-A model or checkpoint is checked against its checksum. A corpus is read to its end, and its words are counted as they are,
-without dropping any.";
+The checksum of a model or checkpoint is verified. A corpus is read to its end, and all of its words are counted.";
 
-/// Say what a model, checkpoint or corpus contains
+/// Show what a model, checkpoint or corpus contains
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct InspectArgs {
@@ -158,7 +157,7 @@ fn details(text: &mut String, diagnostics: &Diagnostics) -> std::fmt::Result {
         writeln!(text, "component {k:<3} weight {weight:.4}")?;
     }
     for (k, shape) in diagnostics.sources.iter().enumerate() {
-        let note = if shape.looks_gaussian { ", cannot be told from a Gaussian" } else { "" };
+        let note = if shape.looks_gaussian { ", looks Gaussian" } else { "" };
         writeln!(
             text,
             "source {k:<3}  excess kurtosis {:.2} ± {:.2}{note}",

@@ -1,4 +1,4 @@
-//! `label`: what topics are called, kept in the model.
+//! `label`: show the labels, kept in the model.
 
 use super::topics::load_topics;
 use crate::Outcome;
@@ -17,39 +17,38 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  gibbstream label model.gbs                                     what topics are called
+  gibbstream label model.gbs                                     show the labels
   gibbstream label model.gbs --set 3='court cases' --set 7=football
-  gibbstream label model.gbs --set 3=                            takes it back
-  gibbstream label model.gbs --file labels.json                  as the page exports them
-  gibbstream label model.gbs --auto                              from the words of each topic
-  gibbstream label model.gbs --file labels.json --out named.gbs  leaves model.gbs as it is
+  gibbstream label model.gbs --set 3=                            remove the label
+  gibbstream label model.gbs --file labels.json                  exported by the page
+  gibbstream label model.gbs --auto                              generate from the words
+  gibbstream label model.gbs --file labels.json --out named.gbs  keep model.gbs unchanged
 
-Labels are kept in the model file. `topics`, `timeline`, `report`, the service and Python show them, and training on
-(--continue), checkpoints and `merge` keep them. They change nothing that was learnt: the model_hash stays the same.
+Labels are stored in the model file. `topics`, `timeline`, `report`, the service and Python show them. `train --continue`,
+checkpoints and `merge` keep them. The model_hash does not depend on them.
 
-Labels that were set win over those that were made. Where there is neither, the most distinguishing words of a topic are
-shown in its place.";
+Labels that were set take precedence over generated ones. Topics without a label show their most distinctive words.";
 
 /// Words of a topic that are shown beside its label.
 const WORDS_SHOWN: usize = 8;
 
-/// Show, set or make the labels of topics, kept in the model
+/// Show, set or generate topic labels, which are stored in the model
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct LabelArgs {
-    /// Model whose topics have labels
+    /// Model whose topics are labelled
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// Call topic ID so; without TEXT its label is taken back (can be given several times)
+    /// Set the label of topic ID; an empty TEXT removes it (can be repeated)
     #[arg(long, value_name = "ID=TEXT", value_parser = parse_set)]
     set: Vec<(u32, String)>,
-    /// Labels, notes, hidden and merged topics, as the page exports them
+    /// File with labels, notes, hidden and merged topics, as exported by the page
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Take the labels of another model too, by topic id
+    /// Accept labels of another model, by topic id
     #[arg(long, requires = "file")]
     force_labels: bool,
-    /// Make a label for every topic from its words; those that were set stay
+    /// Generate a label for every topic from its words; labels that were set are kept
     #[arg(long)]
     auto: bool,
     /// Write to this file instead of the model's own

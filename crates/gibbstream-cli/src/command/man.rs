@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Write manual pages into a folder
 #[derive(Clone, Debug, clap::Args)]
 pub struct ManArgs {
-    /// Folder to write to; made if need be
+    /// Folder to write to; created if it does not exist
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

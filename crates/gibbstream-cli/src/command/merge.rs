@@ -18,52 +18,51 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   gibbstream merge monday.gbs tuesday.gbs --out week.gbs          one model from parts of a corpus
-  gibbstream merge model.gbs --reduce 20 --out small.gbs          the closest topics joined until 20 are left
+  gibbstream merge model.gbs --reduce 20 --out small.gbs          join the closest topics until 20 are left
   gibbstream merge model.gbs --join 3,7 --delete 12 --out new.gbs
-  gibbstream compare model.gbs small.gbs held_out.jsonl           what it costs on other documents
+  gibbstream compare model.gbs small.gbs held_out.jsonl           the effect on held-out scores
 
-Statistics of models that were learnt on parts add up: the result has the means over the documents of all parts, and their
-word counts. Topics are paired with those of the first model so that the sum of their divergences is least, and refused
-if they are not the same topics. They are the same if the parts were learnt on from one model:
+The statistics of the models are added: the result has the mean over the documents of all parts, and the sum of their
+word counts. Topics are paired with those of the first model so that the sum of their divergences is minimal. Models
+whose topics do not match are refused. Topics match if all parts continue from one model:
   gibbstream train first.jsonl --topics 50 --out base.gbs
-  gibbstream train monday.jsonl --continue base.gbs --out monday.gbs         and so on, perhaps on other machines
+  gibbstream train monday.jsonl --continue base.gbs --out monday.gbs         and so on, on any machine
   gibbstream merge monday.gbs tuesday.gbs --base base.gbs --out week.gbs
 
---reduce K joins the pair of topics that loses least, again and again. What is lost is information of topics about
-words, in nats per token: how much better a word is predicted by who knows its topic. Topics are named by their numbers in the
-first model; the result numbers them anew. Labels stay with their topics.
+--reduce K repeatedly joins the two topics whose union loses the least information about words, in nats per token.
+--join and --delete use the topic numbers of the first model. The topics of the result are renumbered. Labels are kept.
 
-Models of an open number of topics (hdp) and of Langevin moves (lds) have no statistics that add up and are refused.";
+hdp and lds models have no statistics that can be added, and are refused.";
 
 /// Words of a topic that are shown.
 const WORDS_SHOWN: usize = 5;
 
-/// Make one model from models of the same topics, or join and drop topics
+/// Merge models with the same topics, or join and delete topics of a model
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct MergeArgs {
-    /// Models of the same topics, learnt on parts; or one model, to change its topics
+    /// Models with the same topics, trained on parts of a corpus; or one model, to change its topics
     #[arg(value_name = "MODEL", required = true)]
     models: Vec<PathBuf>,
-    /// File to write the model to
+    /// Write the model to this file
     #[arg(long, short, value_name = "MODEL")]
     out: PathBuf,
-    /// Model that all of them were continued from; its documents then count once, and not for every part
+    /// Model that all of them were continued from, so that its documents count only once
     #[arg(long, value_name = "MODEL")]
     base: Option<PathBuf>,
     /// Join the closest topics until K are left
     #[arg(long, value_name = "K")]
     reduce: Option<usize>,
-    /// Join these topics into one, such as 3,7 (can be given several times)
+    /// Join these topics into one, such as 3,7 (can be repeated)
     #[arg(long, value_name = "ID,ID,...", value_parser = parse_topics)]
     join: Vec<Topics>,
-    /// Take these topics out, such as 3,7
+    /// Delete these topics, such as 3,7
     #[arg(long, value_name = "ID,...", value_parser = parse_topics)]
     delete: Vec<Topics>,
-    /// Topics are the same if their similarity is at least X: 1 for the same words, 0 for no closer than other topics are
+    /// Minimum similarity of topics that are merged: 1 for identical words, 0 for no closer than other topics
     #[arg(long, value_name = "X", default_value_t = 0.5)]
     same: f64,
-    /// Let the models know different words; the result knows all of them
+    /// Allow models with different vocabularies; the result has all words
     #[arg(long)]
     union: bool,
 }

@@ -26,47 +26,47 @@ Examples:
   gibbstream report model.gbs reviews.jsonl --out page.html --labels labels.json
   gibbstream report model.gbs reviews.jsonl --format json > report.json
 
-The page is one file that opens from disk. It holds its data, and fetches nothing from anywhere. What its numbers are is in
-docs/page.md. Each document is read once: memory does not depend on how many there are.
+The page is a single file that opens from disk. It contains its data and loads nothing from the network. docs/page.md
+explains its numbers. Each document is read once, and memory does not depend on the number of documents.
 
-Times are RFC 3339 (2024-05-17T10:30:00Z), dates (2024-05-17, 2024-05, 2024) or seconds since 1970. Labels, notes, hidden and
-merged topics are kept by the page, which exports them as a file for --labels, or for the model itself (gibbstream label).";
+Times are RFC 3339 (2024-05-17T10:30:00Z), dates (2024-05-17, 2024-05, 2024) or seconds since 1970. Labels, notes, hidden
+and merged topics can be exported from the page to a file for --labels or `gibbstream label`.";
 
-/// Write one offline page to explore a model and its documents
+/// Write a web page (one offline file) to explore a model and its documents
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct ReportArgs {
     /// Model to show
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// Documents to show it with: files, patterns, folders, or `-` for standard input
+    /// Documents to show: files, patterns, folders, or `-` for standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// File to write [default: standard output with --format json]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// What to write: html (the page) or json (its data alone)
+    /// Output format: html (the page) or json (only its data)
     #[arg(id = "page-format", long = "format", value_name = "FORMAT", default_value = "html", value_parser = ["html", "json"], hide_possible_values = true)]
     page_format: String,
     /// Title of the page [default: the name of the model]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Field with the time of each document: adds what changes over time
+    /// Field with the time of each document; adds topics over time
     #[arg(long, value_name = "NAME")]
     time_field: Option<String>,
-    /// Field with the group of each document, such as its source: adds what differs between groups
+    /// Field with the group of each document, such as its source; adds topics by group
     #[arg(long, value_name = "NAME")]
     group_field: Option<String>,
-    /// Labels, as the page exports them
+    /// File with labels, as exported by the page
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// Take labels of another model too, by topic id
+    /// Accept labels of another model, by topic id
     #[arg(long, requires = "labels")]
     force_labels: bool,
     /// Show at most N documents: the most typical of each topic, then a uniform sample
     #[arg(long, value_name = "N", default_value_t = 2_000)]
     max_documents: usize,
-    /// Another model, to compare this one with
+    /// Model to compare with
     #[arg(long, value_name = "MODEL")]
     compare: Option<PathBuf>,
     /// Order words by X log p(word | topic) + (1 - X) log p(word | topic) / p(word) when the page opens

@@ -120,7 +120,7 @@ fn learning(args: &ServeArgs, general: &General, output: &Output) -> anyhow::Res
         None => args.train.clone(),
     };
     let folder = CheckpointFolder::claim(&data.join("checkpoints"))?;
-    let found = folder.newest(|damaged| output.warn(format_args!("{damaged}; passed over")))?;
+    let found = folder.newest(|damaged| output.warn(format_args!("{damaged}; skipped")))?;
     train.input.inputs = vec!["-".into()];
     // Where everything goes is known.
     train.out = Some(data.join("model.gbs"));

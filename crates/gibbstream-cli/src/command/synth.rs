@@ -17,7 +17,7 @@ Examples:
   gibbstream train truth/ --topics 10 --out learnt.gbs
 
 Writes docword.txt.zst and vocab.txt (UCI format), and the truth as NumPy arrays: beta.npy (topics x words, rows sum
-to 1) and alpha.npy. Document i depends on the seed and on i only, so a longer corpus begins like a shorter one.";
+to 1) and alpha.npy. Document i depends only on the seed and on i, so a longer corpus starts with the documents of a shorter one.";
 
 /// What is written.
 const FILES: [&str; 4] = ["docword.txt.zst", "vocab.txt", "beta.npy", "alpha.npy"];
@@ -35,19 +35,19 @@ pub struct SynthArgs {
     /// Number of documents
     #[arg(long, value_name = "D", default_value_t = 10_000)]
     docs: u64,
-    /// Mean number of tokens per document, which is Poisson
+    /// Mean number of tokens per document (Poisson-distributed)
     #[arg(long, value_name = "L", default_value_t = 60.0)]
     length: f64,
     /// Give every document exactly L tokens (a whole number)
     #[arg(long)]
     fixed_length: bool,
-    /// Dirichlet parameter of the topic mixtures: small values give documents about few topics
+    /// Dirichlet parameter of the topic mixtures: small values give documents with few topics
     #[arg(long, value_name = "A", default_value_t = 0.1)]
     alpha: f64,
-    /// Dirichlet parameter of the topics: small values give topics of few words
+    /// Dirichlet parameter of the topics: small values give topics with few words
     #[arg(long, value_name = "B", default_value_t = 0.1)]
     topic_concentration: f64,
-    /// Folder to write to; made if need be
+    /// Folder to write to; created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }

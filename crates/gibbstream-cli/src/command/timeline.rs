@@ -29,22 +29,22 @@ Examples:
   gibbstream timeline model.gbs news.jsonl --group-field source --out sources.csv
   gibbstream timeline model.gbs news.jsonl --time-field date --json
 
-Each document is read once, and gets the mixture that `infer` and the page give it. A share is one of tokens. Its 95 %
-interval (low, high) says how much it would differ with other documents of the same kind: documents are drawn
-independently, not tokens. A period with one document has no interval, and one without documents has no share.
+Each document is read once, and has the mixture that `infer` gives. Shares are shares of tokens. The 95 % confidence
+interval (low, high) is for other documents of the same kind. There is no interval for a period with one document, and
+no share for a period without documents.
 
-CSV and Parquet have a row for each topic in each period or group: start or group, documents, tokens, topic, label, share, low,
-high, words (the most frequent there of those that are typical of the topic), more and less (words that it uses more or
-less than in the period before, or than in all other groups, by 2 standard errors or more). The picture has the topics with the largest shares.
+CSV and Parquet have one row per topic and period (or group): start or group, documents, tokens, topic, label, share,
+low, high, words (the most frequent of the topic's typical words), more and less (words used more or less than in the
+period before, or than in the other groups, by at least 2 standard errors).
 
-Times are RFC 3339 (2024-05-17T10:30:00Z), dates (2024-05-17, 2024-05, 2024) or seconds since 1970. Periods are in UTC, and weeks begin
-on Monday. --by N takes the shortest of hour, day, week, month, quarter and year that gives at most N periods.";
+Times are RFC 3339 (2024-05-17T10:30:00Z), dates (2024-05-17, 2024-05, 2024) or seconds since 1970. Periods are in UTC, and
+weeks start on Monday. --by N uses the shortest period that gives at most N periods.";
 
-/// Show how the shares and words of topics change over time, or differ between groups
+/// Show topics over time or by group
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct TimelineArgs {
-    /// Model whose topics are followed
+    /// Model to use
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     #[command(flatten)]
@@ -60,10 +60,10 @@ pub struct TimelineArgs {
     /// Field with the group of each document, such as its source or class
     #[arg(long, value_name = "NAME")]
     group_field: Option<String>,
-    /// How long a period is: hour, day, week, month, quarter, year, or a number of periods to have at most [default: 120]
+    /// Length of a period: hour, day, week, month, quarter, year, or the maximum number of periods [default: 120]
     #[arg(long, value_name = "PERIOD", value_parser = |text: &str| text.parse::<By>())]
     by: Option<By>,
-    /// How to write it: csv, json, parquet or svg [default: by the name of --out, or else csv]
+    /// Output format: csv, json, parquet or svg [default: by the extension of --out, or csv]
     #[arg(long, value_name = "FORMAT", value_parser = ["csv", "json", "parquet", "svg"], hide_possible_values = true)]
     output_format: Option<String>,
     /// File to write [default: standard output]
@@ -72,7 +72,7 @@ pub struct TimelineArgs {
     /// Words per topic and period or group, at most 30
     #[arg(long, value_name = "N", default_value_t = 5)]
     words: usize,
-    /// Topics in the picture, those with the largest shares
+    /// Number of topics in the picture, those with the largest shares
     #[arg(long, value_name = "N", default_value_t = 8)]
     topics_shown: usize,
     /// Sweeps over each document; the first quarter is dropped as burn-in

@@ -23,18 +23,17 @@ Examples:
   gibbstream topics model.gbs
   gibbstream topics model.gbs --words 20
   gibbstream topics model.gbs --lambda 1                     the most probable words
-  gibbstream topics model.gbs --documents corpus.jsonl       with the documents that are most about each topic
+  gibbstream topics model.gbs --documents corpus.jsonl       with typical documents of each topic
 
-Words are those that tell a topic from the others, and that go together in the documents learnt from, where these could be
-read again. Their weights are probabilities. Topics that have a label (gibbstream label) show it before their words. A
-background topic has the words of all documents and is about nothing in particular; these come last.
+The words shown tell a topic from the others and go together in the documents. Their weights are probabilities. Labels (see
+`gibbstream label`) are shown before the words. Background topics, which have the words of all documents, come last.
 
 share      expected share of all tokens
-alpha      how much the topic is expected in a document before it is read
-effective  exp of the entropy: over how many words the topic is spread
-exclusive  how much its words belong to it and to no other topic, from 0 to 1 (mean over the words shown)";
+alpha      prior weight of the topic in a document
+effective  effective number of words (exp of the entropy)
+exclusive  exclusivity: 1 if the words occur in no other topic, near 0 if in all (mean over the words shown)";
 
-/// Show what each topic is about
+/// Show the words of each topic
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct TopicsArgs {
@@ -47,13 +46,13 @@ pub struct TopicsArgs {
     /// Order words by X log p(word | topic) + (1 - X) log p(word | topic) / p(word) instead
     #[arg(long, value_name = "X")]
     lambda: Option<f64>,
-    /// Add the documents of this input that are most about each topic
+    /// Also show the most typical documents of each topic, from this input
     #[arg(long, value_name = "INPUT")]
     documents: Vec<PathBuf>,
     /// Documents per topic
     #[arg(long, value_name = "N", default_value_t = 3)]
     examples: usize,
-    /// Also list topics of an HDP with less than a thousandth of all words
+    /// Also list the topics of an HDP that have less than 0.1 % of all tokens
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -116,7 +115,7 @@ pub fn run(
             Error::setting("--lambda", problem, "use 1 for frequent words, 0.6 for typical ones").into()
         );
     }
-    let model = load_topics(&args.model)?;
+    let model = with_topics(Snapshot::load_to_ask(&args.model)?, &args.model)?;
     let mut topics = describe(&model, args.words, args.lambda.into())?;
     if !args.documents.is_empty() {
         let examples = typical_documents(args, &model, general, output, interrupt)?;
@@ -146,7 +145,10 @@ pub fn run(
 
 /// A model that has topics.
 pub fn load_topics(path: &Path) -> gibbstream::Result<Snapshot> {
-    let snapshot = Snapshot::load(path)?;
+    with_topics(Snapshot::load(path)?, path)
+}
+
+fn with_topics(snapshot: Snapshot, path: &Path) -> gibbstream::Result<Snapshot> {
     if snapshot.settings.model.has_topics() {
         return Ok(snapshot);
     }

@@ -1,4 +1,4 @@
-//! `--skip-bad`: bad records are passed over and counted, and the rest gives the model of the cleaned corpus.
+//! `--skip-bad`: bad records are skipped and counted, and the rest gives the model of the cleaned corpus.
 
 use crate::support::{Folder, run};
 use serde_json::json;
@@ -40,7 +40,7 @@ fn the_model_is_that_of_the_cleaned_corpus() {
                 "field missing": 2, "not JSON": 3, "not UTF-8": 2, "not an object": 2, "wrong type of field": 2,
             });
             assert_eq!(report["bad_records"], counts);
-            let warning = "bad records were passed over: 2 field missing, 3 not JSON, 2 not UTF-8, 2 not an object, \
+            let warning = "bad records were skipped: 2 field missing, 3 not JSON, 2 not UTF-8, 2 not an object, \
                            2 wrong type of field";
             assert_eq!(report["warnings"], json!([warning]));
             let read = "read 120 documents: 30 distinct words\n";
@@ -86,7 +86,7 @@ fn text_and_counts() {
 fn other_commands_pass_over_them_too() {
     let folder = Folder::with_models();
     folder.write("bad.txt", b"plot actor\n\xff\nnovel page\n");
-    let text = "warning: bad records were passed over: 1 not UTF-8\n";
+    let text = "warning: bad records were skipped: 1 not UTF-8\n";
     for line in [
         "evaluate text.gbs bad.txt",
         "infer text.gbs bad.txt",

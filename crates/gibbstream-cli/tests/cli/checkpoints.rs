@@ -123,7 +123,7 @@ fn what_does_not_fit_is_refused() {
     for (line, text) in [
         (
             format!("{UCI} --checkpoint ck"),
-            "--checkpoint: ck holds checkpoints already; go on from them with --resume, or use another folder",
+            "--checkpoint: ck holds checkpoints already; continue from them with --resume, or use another folder",
         ),
         (
             format!("{UCI} --checkpoint ck --resume --batch 30"),
@@ -181,7 +181,7 @@ fn a_damaged_checkpoint_is_passed_over() {
     let ran = run(&folder, &format!("{UCI} --checkpoint ck --resume")).ok();
     let warning = format!(
         "warning: ck/{newest}: not a usable model file: its checksum does not match its content, so it is damaged or \
-         incomplete; train the model again or take a copy that is whole; passed over\n"
+         incomplete; train the model again or take a copy that is whole; skipped\n"
     );
     assert!(ran.stderr.starts_with(&warning), "{}", ran.stderr);
     assert_eq!(ran.json()["model_hash"], whole["model_hash"]);
@@ -256,7 +256,7 @@ fn signals_write_a_checkpoint() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         let text = format!(
             "11 documents have no word of the vocabulary, and taught nothing\n\
-             {name}: stopped after 12 minibatches; a checkpoint is in ck: go on with --resume\n"
+             {name}: stopped after 12 minibatches; a checkpoint is in ck: continue with --resume\n"
         );
         assert_eq!((output.status.code(), stderr.as_str()), (Some(code), text.as_str()));
         assert!(!folder.file("m.gbs").exists(), "the checkpoint holds the model");
@@ -272,8 +272,7 @@ fn signals_write_a_checkpoint() {
     }
 }
 
-const ADVICE: &str =
-    "give the same input as before to go on, or another folder to --checkpoint to begin anew with this one";
+const ADVICE: &str = "give the same input as before to continue, or another folder to --checkpoint to start again with this one";
 
 #[test]
 fn an_input_that_has_changed_is_refused_by_name() {

@@ -82,9 +82,9 @@ fn the_number_of_topics_that_there_are_is_recommended() {
 
     let table = run(&folder, &line).ok();
     assert!(
-        table.stderr.contains(
-            "6 models: 3 numbers of topics, 2 seeds each; 100 documents in 3 passes, 20 kept aside"
-        ),
+        table
+            .stderr
+            .contains("6 models: 3 numbers of topics, 2 seeds each; 100 documents in 3 passes, 20 held out"),
         "{}",
         table.stderr
     );
@@ -127,8 +127,8 @@ fn what_makes_no_sense_is_refused() {
         ("reviews.txt --grid 5,x", "`x` is not a number of topics"),
         ("reviews.txt --seeds 0", "--seeds"),
         ("reviews.txt --topics 5", "name them with --grid"),
-        ("reviews.txt --checkpoint points", "--checkpoint: has no meaning where many models are trained"),
-        ("reviews.txt --continue text.gbs", "has no meaning where many models are trained"),
+        ("reviews.txt --checkpoint points", "--checkpoint: cannot be used when several models are trained"),
+        ("reviews.txt --continue text.gbs", "cannot be used when several models are trained"),
         ("reviews.txt --model hdp", "has no number of topics to choose"),
         ("reviews.txt --vocab-mode grow", "models can be compared only if they know the same words"),
         ("few.txt", "2 documents are too few"),

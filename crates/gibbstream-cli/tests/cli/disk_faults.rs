@@ -13,13 +13,13 @@ const LOG: &str = "calls.log";
 
 /// A folder with corpora, and the library that lets calls fail beside it. The compiler is there, because the
 /// compression libraries need it too.
-struct Faults {
-    folder: Folder,
+pub struct Faults {
+    pub folder: Folder,
     library: Folder,
 }
 
 impl Faults {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let (folder, library) = (Folder::with_corpora(), Folder::new());
         library.write("fault.c", include_str!("fail_nth_call.c"));
         let built = Command::new("cc")
@@ -32,7 +32,7 @@ impl Faults {
     }
 
     /// Runs the program between which and the system the library stands; returns the calls that it made too.
-    fn run(&self, line: &str, variables: &[(&str, &str)]) -> (Ran, Vec<Call>) {
+    pub fn run(&self, line: &str, variables: &[(&str, &str)]) -> (Ran, Vec<Call>) {
         let log = self.library.file(LOG);
         std::fs::remove_file(&log).ok();
         let folder = self.folder.path().canonicalize().unwrap();
@@ -46,7 +46,7 @@ impl Faults {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Call {
+pub struct Call {
     kind: String,
     file: String,
     failed: bool,

@@ -4,7 +4,8 @@
    FAULT_FOLDER  only calls for files in this folder count
    FAIL_KINDS    kinds of calls that may fail, such as "create write fsync rename"
    FAIL_NTH      which of them fails, from 1; FAIL_LASTING: and all after it
-   FAIL_ERRNO    what the system is said to have answered */
+   FAIL_ERRNO    what the system is said to have answered
+   FAULT_RECORD  folder that gets a file for every call that changed something: what a disk would have to be told */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,20 +51,55 @@ static int fails(const char *kind, const char *path) {
     return failed;
 }
 
-static int fails_for(const char *kind, int file) {
-    char link[64], path[4096];
+/* Writes down a change that has been made: its kind, its file, another name or an offset, and then the bytes. */
+static void record(const char *kind, const char *path, const char *other, const void *bytes, size_t count) {
+    static atomic_long changes;
+    if (!getenv("FAULT_RECORD") || strncmp(path, variable("FAULT_FOLDER"), strlen(variable("FAULT_FOLDER"))) != 0) return;
+    int saved = errno;
+    char name[4096], head[12288];
+    snprintf(name, sizeof name, "%s/%06ld", variable("FAULT_RECORD"), atomic_fetch_add(&changes, 1));
+    int file = syscall(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int length = snprintf(head, sizeof head, "%s\n%s\n%s\n", kind, path, other);
+    if (file >= 0 && length > 0) syscall(SYS_write, file, head, (size_t)length);
+    if (file >= 0 && count > 0) syscall(SYS_write, file, bytes, count);
+    if (file >= 0) syscall(SYS_close, file);
+    errno = saved;
+}
+
+static void path_of(int file, char *path, size_t size) {
+    char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-    ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
+    ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, link, path, size - 1);
     path[length > 0 ? length : 0] = 0;
-    return fails(kind, path);
 }
 
 /* The path from the root on, whether or not there is a file. */
+static const char *whole_path(const char *path, char *whole, size_t size) {
+    char folder[4096] = "";
+    if (path[0] != '/' && !getcwd(folder, sizeof folder)) return path;
+    snprintf(whole, size, path[0] == '/' ? "%s%s" : "%s/%s", folder, path);
+    return whole;
+}
+
+static int fails_for(const char *kind, int file) {
+    char path[4096];
+    path_of(file, path, sizeof path);
+    return fails(kind, path);
+}
+
 static int fails_at(const char *kind, const char *path) {
-    char whole[8192], folder[4096] = "";
-    if (path[0] != '/' && !getcwd(folder, sizeof folder)) return 0;
-    snprintf(whole, sizeof whole, path[0] == '/' ? "%s%s" : "%s/%s", folder, path);
-    return fails(kind, whole);
+    char whole[8192];
+    return fails(kind, whole_path(path, whole, sizeof whole));
+}
+
+static ssize_t record_write(int file, const void *bytes, ssize_t written) {
+    char path[4096], offset[32];
+    if (written > 0 && getenv("FAULT_RECORD")) {
+        path_of(file, path, sizeof path);
+        snprintf(offset, sizeof offset, "%ld", (long)lseek(file, 0, SEEK_CUR) - (long)written);
+        record("write", path, offset, bytes, (size_t)written);
+    }
+    return written;
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -73,16 +109,34 @@ ssize_t read(int file, void *bytes, size_t count) {
 }
 
 ssize_t write(int file, const void *bytes, size_t count) {
-    return fails_for("write", file) ? -1 : REAL(write)(file, bytes, count);
+    return fails_for("write", file) ? -1 : record_write(file, bytes, REAL(write)(file, bytes, count));
 }
 
 ssize_t writev(int file, const struct iovec *parts, int count) {
     return fails_for("write", file) ? -1 : REAL(writev)(file, parts, count);
 }
 
-int fsync(int file) { return fails_for("fsync", file) ? -1 : REAL(fsync)(file); }
+int fsync(int file) {
+    int result = fails_for("fsync", file) ? -1 : REAL(fsync)(file);
+    char path[4096];
+    path_of(file, path, sizeof path);
+    if (result == 0) record("fsync", path, "", NULL, 0);
+    return result;
+}
 
-int rename(const char *from, const char *to) { return fails_at("rename", to) ? -1 : REAL(rename)(from, to); }
+int rename(const char *from, const char *to) {
+    int result = fails_at("rename", to) ? -1 : REAL(rename)(from, to);
+    char whole_from[8192], whole_to[8192];
+    if (result == 0) record("rename", whole_path(from, whole_from, sizeof whole_from), whole_path(to, whole_to, sizeof whole_to), NULL, 0);
+    return result;
+}
+
+int unlink(const char *path) {
+    int result = REAL(unlink)(path);
+    char whole[8192];
+    if (result == 0) record("unlink", whole_path(path, whole, sizeof whole), "", NULL, 0);
+    return result;
+}
 
 int open64(const char *path, int flags, ...) {
     mode_t mode = 0;
@@ -93,5 +147,8 @@ int open64(const char *path, int flags, ...) {
         va_end(rest);
         if (fails_at("create", path)) return -1;
     }
-    return REAL(open64)(path, flags, mode);
+    int file = REAL(open64)(path, flags, mode);
+    char whole[8192];
+    if (file >= 0 && (flags & O_CREAT)) record("create", whole_path(path, whole, sizeof whole), "", NULL, 0);
+    return file;
 }

@@ -35,6 +35,8 @@ mod kills;
 
 mod disk_faults;
 
+mod after_a_crash;
+
 mod continued;
 
 mod old_files;

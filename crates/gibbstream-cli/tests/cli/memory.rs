@@ -32,6 +32,25 @@ fn a_hundred_times_the_documents() {
     compare(10_000, 1_000_000);
 }
 
+/// A model of 78 MiB is asked with room for it and half of it again, most of which is the program itself. Reading it whole
+/// beside its arrays, or topics beside statistics, would take 220.
+#[test]
+fn asking_a_model_takes_its_memory_once() {
+    let folder = Folder::new();
+    run(&folder, "synth --topics 5 --vocab 100000 --docs 60 --length 30 --out wide").ok();
+    run(&folder, "train wide --topics 100 --sweeps 1 --threads 1 --out wide.gbs -q").ok();
+    let program = env!("CARGO_BIN_EXE_gibbstream");
+    for line in ["evaluate wide.gbs wide --particles 2", "topics wide.gbs", "infer wide.gbs wide"] {
+        let script = format!("ulimit -v 168960; exec {program} {line} --threads 1 --json -q");
+        let ran = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        assert!(ran.status.success(), "{line}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+    // The limit is one: with less room than the model needs, nothing works.
+    let script = format!("ulimit -v 66560; exec {program} topics wide.gbs --threads 1 --json -q");
+    let ran = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+    assert!(!ran.status.success());
+}
+
 /// Peak memory in MiB for documents from a pipe, words and all made up on the way.
 fn peak_from_a_pipe(folder: &Folder, documents: usize) -> f64 {
     let mut child = Command::new(env!("CARGO_BIN_EXE_gibbstream"))

@@ -120,6 +120,10 @@ fn what_cannot_be_merged_is_refused() {
     assert!(!folder.file("m.gbs").exists());
     let before = folder.read("text.gbs");
     let ran = run(&folder, "merge text.gbs a.gbs --out text.gbs");
-    assert!(ran.code == Some(2) && ran.stderr.contains("is an input and would be lost"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("is an input and would be overwritten"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(folder.read("text.gbs"), before);
 }

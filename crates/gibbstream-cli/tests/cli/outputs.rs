@@ -23,27 +23,27 @@ fn inputs_and_foreign_files_are_refused_before_anything_is_read() {
         (
             "--out reviews.jsonl",
             "reviews.jsonl",
-            "reviews.jsonl: is an input and would be lost; name another file",
+            "reviews.jsonl: is an input and would be overwritten; name another file",
         ),
         (
             "--out linked.jsonl",
             "reviews.jsonl",
-            "linked.jsonl: is an input and would be lost; name another file",
+            "linked.jsonl: is an input and would be overwritten; name another file",
         ),
         (
             "--out symbolic.jsonl",
             "reviews.jsonl",
-            "symbolic.jsonl: is an input and would be lost; name another file",
+            "symbolic.jsonl: is an input and would be overwritten; name another file",
         ),
         (
             "--json --log reviews.jsonl",
             "reviews.jsonl",
-            "reviews.jsonl: is an input and would be lost; name another file",
+            "reviews.jsonl: is an input and would be overwritten; name another file",
         ),
         (
             "--json --log reviews.jsonl --force",
             "reviews.jsonl",
-            "reviews.jsonl: is an input and would be lost; name another file",
+            "reviews.jsonl: is an input and would be overwritten; name another file",
         ),
         ("--out notes.txt", "notes.txt", &format!("notes.txt: holds something else than a model; {other}")),
         (
@@ -79,7 +79,7 @@ fn inputs_and_foreign_files_are_refused_before_anything_is_read() {
         &folder,
         "train uci --topics 2 --out uci/vocab.txt",
         "uci/vocab.txt",
-        "uci/vocab.txt: is an input and would be lost; name another file",
+        "uci/vocab.txt: is an input and would be overwritten; name another file",
     );
     let ran = run_with(&folder, "train - --format jsonl --topics 2 --json --log reviews.jsonl", |command| {
         command.pipe_stdin(folder.file("reviews.jsonl")).unwrap();
@@ -93,7 +93,7 @@ fn inputs_and_foreign_files_are_refused_before_anything_is_read() {
         .output()
         .unwrap();
     let text = String::from_utf8(redirected.stderr).unwrap();
-    assert_eq!(text, "error: reviews.jsonl: is an input and would be lost; name another file\n");
+    assert_eq!(text, "error: reviews.jsonl: is an input and would be overwritten; name another file\n");
 }
 
 #[test]

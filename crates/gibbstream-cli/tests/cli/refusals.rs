@@ -65,7 +65,7 @@ fn settings_that_make_no_sense() {
         ),
         (
             "reviews.txt --topics 3".into(),
-            "--out: the model would be lost; name a file for it with --out, for example --out model.gbs",
+            "--out: the model would not be saved; name a file with --out, for example --out model.gbs",
         ),
         (format!("{corpus} 3 --batch 0"), "--batch: a minibatch has at least one document; choose 1 or more"),
         (
@@ -79,7 +79,7 @@ fn settings_that_make_no_sense() {
         (format!("{corpus} 3 --kappa 2"), "--kappa: 2 is not in [0, 1]; choose a value in that range"),
         (
             format!("{corpus} 3 --kappa 0.7 --step incremental"),
-            "--kappa: has no meaning together with --step; leave one of the two out",
+            "--kappa: cannot be combined with --step; leave one of the two out",
         ),
         (format!("{corpus} 3 --passes 0"), "--passes: 0 passes would learn nothing; use at least 1"),
         (
@@ -88,15 +88,15 @@ fn settings_that_make_no_sense() {
         ),
         (
             format!("{corpus} 3 --max-seconds 0"),
-            "--max-seconds: this leaves no time to learn; use a positive number of seconds",
+            "--max-seconds: this leaves no time for training; use a positive number of seconds",
         ),
         (
             format!("{corpus} 3 --eval-every 2"),
-            "--eval-every: there are no documents to score; keep some aside with --holdout N",
+            "--eval-every: there are no documents to score; hold some out with --holdout N",
         ),
         (
             format!("{corpus} 3 --holdout 10 --limit-docs 10"),
-            "--holdout: no document within --limit-docs is left to learn from; read more documents, or keep fewer aside",
+            "--holdout: no document within --limit-docs is left to learn from; read more documents, or hold fewer out",
         ),
         (
             format!("{corpus} 3 --min-df 1000"),
@@ -166,9 +166,8 @@ fn unknown_methods_are_answered_with_the_known_ones() {
 #[test]
 fn too_few_documents_for_what_is_asked() {
     let folder = Folder::with_corpora();
-    run(&folder, "train uci --topics 3 --json --holdout 300").refused(
-        "--holdout: all documents read are kept aside, and none is left to learn from; keep fewer aside",
-    );
+    run(&folder, "train uci --topics 3 --json --holdout 300")
+        .refused("--holdout: all documents are held out, and none is left for training; hold fewer out");
     run(&folder, "train reviews.txt --topics 3 --json --holdout 500").refused(
         "reviews.txt: the input holds 120 documents, and 500 were to be skipped; \
          skip fewer documents (--skip-docs, --holdout)",

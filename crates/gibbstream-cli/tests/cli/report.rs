@@ -166,7 +166,7 @@ fn bad_input_is_refused_with_its_place_and_nothing_is_written() {
     folder.write("times.csv", "text,date\na film,2024-01-01\nan actor,never\n");
     folder.write("foreign.txt", "qqq www\nzzz\n");
     let before = files(&folder);
-    let advice = "write times as RFC 3339 (2024-05-17T10:30:00Z), dates (2024-05-17) or seconds since 1970, or pass over such records with --skip-bad";
+    let advice = "write times as RFC 3339 (2024-05-17T10:30:00Z), dates (2024-05-17) or seconds since 1970, or skip such records with --skip-bad";
     let group_advice = "every document needs one; name another field with --group-field";
     for (line, text) in [
         (
@@ -222,7 +222,7 @@ fn bad_input_is_refused_with_its_place_and_nothing_is_written() {
         run(&folder, "report text.gbs badtime.jsonl --time-field date --skip-bad --out page.html --json")
             .ok();
     assert_eq!(skipped.json()["documents"], json!(119));
-    assert!(skipped.stderr.contains("bad records were passed over: 1 wrong value"), "{}", skipped.stderr);
+    assert!(skipped.stderr.contains("bad records were skipped: 1 wrong value"), "{}", skipped.stderr);
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn bad_input_is_refused_with_place_and_advice() {
         folder.write(name, content);
     }
     let line = |table: &str, model: &str| format!("train {table} --model {model} --components 2 --out x.gbs");
-    let advice = "correct it, leave the column out, or pass over such rows with --skip-bad";
+    let advice = "correct it, leave the column out, or skip such rows with --skip-bad";
     for (line, message) in [
         (
             line("headless.csv", "ica"),
@@ -213,24 +213,24 @@ fn bad_input_is_refused_with_place_and_advice() {
         (
             line("nan.csv", "gaussian-mixture"),
             "nan.csv:2: column `b`: NaN is not a finite number of magnitude up to 1e100, and squares of values are \
-             summed; correct it, or pass over such rows with --skip-bad"
+             summed; correct it, or skip such rows with --skip-bad"
                 .to_owned(),
         ),
         (
             line("negative.csv", "poisson-mixture"),
-            "negative.csv:2: column `b`: -2 is not a count, that is a whole number from 0 to 2^53; correct it, or pass \
-             over such rows with --skip-bad"
+            "negative.csv:2: column `b`: -2 is not a count, that is a whole number from 0 to 2^53; correct it, or skip \
+             such rows with --skip-bad"
                 .to_owned(),
         ),
         (
             line("fraction.csv", "multinomial-mixture"),
-            "fraction.csv:2: column `b`: 2.5 is not a count, that is a whole number from 0 to 2^53; correct it, or pass \
-             over such rows with --skip-bad"
+            "fraction.csv:2: column `b`: 2.5 is not a count, that is a whole number from 0 to 2^53; correct it, or skip \
+             such rows with --skip-bad"
                 .to_owned(),
         ),
         (
             line("negative.csv", "bernoulli-mixture"),
-            "negative.csv:2: column `b`: -2 is not an answer, that is 0 or 1; correct it, or pass over such rows with \
+            "negative.csv:2: column `b`: -2 is not an answer, that is 0 or 1; correct it, or skip such rows with \
              --skip-bad"
                 .to_owned(),
         ),
@@ -258,16 +258,16 @@ fn bad_input_is_refused_with_place_and_advice() {
 fn flags_without_meaning_are_refused() {
     let folder = folder();
     for (flags, message) in [
-        ("--model ica --components 2 --alpha fixed", "--alpha: has no meaning for --model ica; leave it out"),
+        ("--model ica --components 2 --alpha fixed", "--alpha: does not apply to --model ica; leave it out"),
         (
             "--model ica --components 2 --covariance full",
-            "--covariance: has no meaning for --model ica; leave it out",
+            "--covariance: does not apply to --model ica; leave it out",
         ),
         (
             "--model gaussian-mixture --components 2 --sources laplace",
-            "--sources: has no meaning for --model gaussian-mixture; leave it out",
+            "--sources: does not apply to --model gaussian-mixture; leave it out",
         ),
-        ("--topics 2 --noise diagonal", "--noise: has no meaning for --model lda; leave it out"),
+        ("--topics 2 --noise diagonal", "--noise: does not apply to --model lda; leave it out"),
         (
             "--model ica --components 2 --method olda",
             "--method: `olda` is a method for topics; use g-oem or g-oem++",
@@ -284,7 +284,7 @@ fn flags_without_meaning_are_refused() {
         ),
         (
             "--model ica --components 2 --holdout 600",
-            "--holdout: all documents read are kept aside, and none is left to learn from; keep fewer aside",
+            "--holdout: all documents are held out, and none is left for training; hold fewer out",
         ),
     ] {
         run(&folder, &format!("train numbers.csv {flags} --out x.gbs")).refused(message);

@@ -4,11 +4,16 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
+
+/// No test waits longer than this for the program, however busy the machine is: it is killed, and the test fails.
+const LONGEST_RUN: Duration = Duration::from_secs(900);
 
 /// The program with a clean environment.
 pub fn program() -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(crate::PROGRAM);
+    command.timeout(LONGEST_RUN);
     for (name, _) in std::env::vars_os() {
         let is_ours = name.to_str().is_some_and(|name| name.starts_with("GIBBSTREAM_"));
         if is_ours || ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"].iter().any(|other| name == *other) {

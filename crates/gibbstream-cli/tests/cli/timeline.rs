@@ -175,7 +175,7 @@ fn bad_input_is_refused_where_it_is() {
     run(&folder, "timeline text.gbs bad.jsonl --time-field date").refused(
         "bad.jsonl:2: field `date`: `soon` is not a time; \
          write times as RFC 3339 (2024-05-17T10:30:00Z), dates (2024-05-17) or seconds since 1970, \
-         or pass over such records with --skip-bad",
+         or skip such records with --skip-bad",
     );
     for (line, part) in [
         ("timeline text.gbs dated.jsonl", "--time-field"),

@@ -155,7 +155,7 @@ fn what_makes_no_sense_is_refused() {
             "--data: there is no place for the documents; name a folder for log, checkpoints and model with --data DIR",
         ),
         ("--data d --topics 3 x.jsonl", "INPUT: a service gets its documents over HTTP; leave it out"),
-        ("--data d --topics 3 --out m.gbs", "--out: has no meaning for a service; leave it out"),
+        ("--data d --topics 3 --out m.gbs", "--out: does not apply to a service; leave it out"),
         (
             "--data d --model ica --components 2",
             "--model: a service learns topics, not a ica; use lda or hdp",

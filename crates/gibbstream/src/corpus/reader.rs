@@ -154,7 +154,7 @@ pub struct Inputs {
     pub skip: u64,
     /// Documents to read after that; all if not given.
     pub limit: Option<u64>,
-    /// Whether records that cannot be read are passed over and counted instead of refused.
+    /// Whether records that cannot be read are skipped and counted instead of refused.
     pub skip_bad: bool,
     /// Whether the rows of a Matrix Market file are words and its columns documents.
     pub transpose: bool,
@@ -207,7 +207,7 @@ impl Inputs {
         if self.paths.is_empty() {
             return Err(Error::setting(
                 "INPUT",
-                "nothing to read is named",
+                "no input is given",
                 "name a file, or `-` for standard input",
             ));
         }

@@ -20,7 +20,7 @@ pub(crate) trait DocumentReader: Send {
     fn skip(&mut self) -> Result<bool>;
 }
 
-/// A reader whose documents are records that stand for themselves: a bad one can be passed over.
+/// A reader whose documents are records that stand for themselves: a bad one can be skipped.
 pub(crate) trait RecordReader: Send {
     /// What happens to bad records.
     fn bad(&self) -> &BadRecords;

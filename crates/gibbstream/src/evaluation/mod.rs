@@ -13,6 +13,7 @@ pub mod annealed;
 pub mod coherence;
 pub mod completion;
 pub mod elbo;
+mod particles;
 pub mod rows;
 pub mod sequential;
 pub mod stability;
@@ -253,7 +254,7 @@ impl<'a> Scorer<'a> {
         }
         let mut logs = vec![self.log_likelihood(view, held, 0, particles)];
         let most = if self.evaluation.adaptive {
-            MOST_RUNS
+            most_runs(held.document.tokens())
         } else if held.key().is_multiple_of(REPEATED) {
             2
         } else {
@@ -290,8 +291,13 @@ impl<'a> Scorer<'a> {
     }
 }
 
-/// Runs of a document at most.
-const MOST_RUNS: usize = 64;
+/// Runs of a document at most: fewer of a long one, whose estimate is further off in nats but not for each token. There
+/// are always two, so that the error is known.
+fn most_runs(tokens: u64) -> usize {
+    const MOST_RUNS: u64 = 64;
+    const TOKENS: u64 = 1 << 20;
+    (TOKENS / tokens.max(1)).clamp(2, MOST_RUNS) as usize
+}
 
 /// The variance of an estimate that is good enough: the logarithm is then too low by about half of it.
 const TOLERATED_VARIANCE: f64 = 0.06;

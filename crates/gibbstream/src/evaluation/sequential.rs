@@ -1,15 +1,13 @@
 //! Estimates of log p(X) that walk through a document from left to right (science.md 5.2).
 //!
-//! `p(X)` is the product of `p(x_n | x_1 .. x_{n-1})`. Particles, each a [`Chain`] over the tokens seen so far,
-//! stand for the unknown topics of those tokens. The three estimators share one loop and differ only in what
-//! they do with the particles' weights between two tokens: left-to-right forgets them, annealed importance
-//! sampling carries them to the end, sequential Monte Carlo turns them into copies of the better particles.
-//!
-//! Each particle holds the document's tokens and a weight for each of its words in each topic that it uses.
+//! `p(X)` is the product of `p(x_n | x_1 .. x_{n-1})`. [`Particles`] stand for the unknown topics of the tokens seen so
+//! far. The three estimators share one loop and differ only in what they do with the particles' weights between two
+//! tokens: left-to-right forgets them, annealed importance sampling carries them to the end, sequential Monte Carlo turns
+//! them into copies of the better particles.
 
 use super::Estimator;
+pub use super::particles::Particles;
 use crate::corpus::Entry;
-use crate::inference::chain::Chain;
 use crate::model::topics::view::TopicView;
 use crate::numerics::random::{Purpose, Seed, Stream};
 
@@ -54,8 +52,8 @@ impl Sequential {
         let mut random = seed.stream(Purpose::Evaluation, [key, 0]);
         random.shuffle(&mut tokens);
         let words = document.iter().map(|entry| entry.word);
-        particles.begin(view, &words, self.particles, seed, key, random);
-        let result = self.walk(view, &tokens, particles);
+        particles.begin(view, words, self.particles, seed, key);
+        let result = self.walk(view, &tokens, particles, random);
         particles.tokens = tokens;
         result
     }
@@ -71,9 +69,8 @@ impl Sequential {
         key: u64,
         particles: &mut Particles,
     ) -> f64 {
-        let random = seed.stream(Purpose::Evaluation, [key, 0]);
-        particles.begin(view, &words.iter().copied(), self.particles, seed, key, random);
-        self.walk(view, tokens, particles)
+        particles.begin(view, words.iter().copied(), self.particles, seed, key);
+        self.walk(view, tokens, particles, seed.stream(Purpose::Evaluation, [key, 0]))
     }
 
     /// The longer a document, the less a single token tells, and the fewer have to be drawn anew: as many in all as grow
@@ -83,134 +80,36 @@ impl Sequential {
         ((self.positions as f64 * share) as usize).max(1)
     }
 
-    fn walk(&self, view: &TopicView, tokens: &[u32], particles: &mut Particles) -> f64 {
+    /// `random` is the stream of the document, beside those of its particles.
+    fn walk(&self, view: &TopicView, tokens: &[u32], particles: &mut Particles, mut random: Stream) -> f64 {
         let long = tokens.len() > self.long_document;
         let positions = if long { self.positions_for(tokens.len()) } else { usize::MAX };
+        let mut weights = Weights::new(self.particles);
         for (earlier, &token) in tokens.iter().enumerate() {
             for _ in 0..self.sweeps {
-                particles.sweep(view, earlier, positions);
+                sweep(view, earlier, positions, particles, &mut random);
             }
-            particles.weigh(view, token, view.alpha_sum() + earlier as f64);
+            weights.weigh(view, token, earlier, particles);
             match self.estimator {
-                Estimator::LeftToRight => particles.weights.settle(),
-                Estimator::Smc => particles.select(long),
+                Estimator::LeftToRight => weights.settle(),
+                Estimator::Smc => weights.select(long, particles, &mut random),
                 Estimator::Ais => {}
             }
-            particles.extend(view, token);
+            particles.pass(view, token);
         }
-        particles.weights.settle();
-        particles.weights.settled
+        weights.settle();
+        weights.settled
     }
 }
 
-/// The particles of one document; working space that is used again for the next.
-#[derive(Clone, Debug, Default)]
-pub struct Particles {
-    chains: Vec<Chain>,
-    /// A particle draws from the stream of its place, so copies go different ways.
-    streams: Vec<Stream>,
-    /// The stream of the document.
-    random: Stream,
-    weights: Weights,
-    tokens: Vec<u32>,
-    children: Vec<usize>,
-}
-
-impl Particles {
-    fn begin(
-        &mut self,
-        view: &TopicView,
-        words: &(impl Iterator<Item = u32> + Clone),
-        particles: usize,
-        seed: Seed,
-        key: u64,
-        random: Stream,
-    ) {
-        self.chains.resize_with(particles, Chain::default);
-        for chain in &mut self.chains {
-            chain.reset(view, words.clone());
-        }
-        self.streams.clear();
-        let streams =
-            (1..=particles as u64).map(|particle| seed.stream(Purpose::Evaluation, [key, particle]));
-        self.streams.extend(streams);
-        self.random = random;
-        self.weights.reset(particles);
-    }
-
-    /// Draws the topics of the `tokens` so far anew, first to last, or of `positions` random ones if there are
-    /// more. Either leaves the posterior of the topics as it is.
-    fn sweep(&mut self, view: &TopicView, tokens: usize, positions: usize) {
-        for (chain, random) in self.chains.iter_mut().zip(&mut self.streams) {
-            if tokens <= positions {
-                chain.resample(view, 0..tokens, random);
-            } else {
-                for _ in 0..positions {
-                    let place = random.below(tokens);
-                    chain.resample(view, place..place + 1, random);
-                }
-            }
-        }
-    }
-
-    /// Multiplies each weight by the probability of the next token given the topics of those before.
-    fn weigh(&mut self, view: &TopicView, token: u32, total: f64) {
-        for (chain, log_weight) in self.chains.iter().zip(&mut self.weights.log) {
-            *log_weight += libm::log(chain.mass(view, token) / total);
-        }
-    }
-
-    /// Draws a topic for the next token.
-    fn extend(&mut self, view: &TopicView, token: u32) {
-        for (chain, random) in self.chains.iter_mut().zip(&mut self.streams) {
-            chain.push(view, token, random);
-        }
-    }
-
-    /// Systematic resampling: each particle gets as many children as its share of the weights asks for, up to
-    /// rounding at random, and all weights become equal. A particle with children stays where it is and its
-    /// further ones replace particles without, so that little is copied.
-    ///
-    /// With `sparing`, nothing happens while the effective number of particles is at least half of them: the
-    /// weights are carried on instead. The longer a document, the less a single token tells the particles
-    /// apart, so long chains are rarely copied. That the decision looks at the weights does no harm:
-    /// whichever way it goes, the expected weighted sum over particles is what it was.
-    fn select(&mut self, sparing: bool) {
-        let relative = self.weights.relative();
-        let total: f64 = relative.iter().sum();
-        if sparing {
-            let squares: f64 = relative.iter().map(|weight| weight * weight).sum();
-            if total * total >= 0.5 * relative.len() as f64 * squares {
-                return;
-            }
-        }
-        let particles = relative.len();
-        self.children.clear();
-        self.children.resize(particles, 0);
-        let (step, start) = (total / particles as f64, self.random.uniform());
-        let (mut parent, mut passed) = (0, relative[0]);
-        for child in 0..particles {
-            let at = (child as f64 + start) * step;
-            while passed <= at && parent + 1 < particles {
-                parent += 1;
-                passed += relative[parent];
-            }
-            self.children[parent] += 1;
-        }
-        let mut parent = 0;
-        for place in 0..particles {
-            if self.children[place] > 0 {
-                continue;
-            }
-            while self.children[parent] <= 1 {
-                parent += 1;
-            }
-            self.children[parent] -= 1;
-            if let Ok([to, from]) = self.chains.get_disjoint_mut([place, parent]) {
-                to.copy_from(from);
-            }
-        }
-        self.weights.settle();
+/// Draws the topics of the `tokens` so far anew, first to last, or of `positions` random ones if there are more. Either
+/// leaves the posterior of the topics as it is. Which ones they are does not depend on any topic, so all particles take
+/// the same.
+fn sweep(view: &TopicView, tokens: usize, positions: usize, particles: &mut Particles, random: &mut Stream) {
+    if tokens <= positions {
+        particles.redraw_all(view);
+    } else {
+        (0..positions).for_each(|_| particles.redraw(view, random.below(tokens)));
     }
 }
 
@@ -220,13 +119,74 @@ struct Weights {
     log: Vec<f64>,
     relative: Vec<f64>,
     settled: f64,
+    children: Vec<usize>,
+    copies: Vec<(usize, usize)>,
 }
 
 impl Weights {
-    fn reset(&mut self, particles: usize) {
-        self.log.clear();
-        self.log.resize(particles, 0.0);
-        self.settled = 0.0;
+    fn new(particles: usize) -> Self {
+        Self { log: vec![0.0; particles], ..Self::default() }
+    }
+
+    /// Multiplies each weight by the probability of the next token given the topics of the `earlier` ones.
+    fn weigh(&mut self, view: &TopicView, token: u32, earlier: usize, particles: &Particles) {
+        let (mut logs, total) = (self.log.iter_mut(), view.alpha_sum() + earlier as f64);
+        particles.masses(view, token, |mass| {
+            if let Some(log) = logs.next() {
+                *log += libm::log(mass / total);
+            }
+        });
+    }
+
+    /// Systematic resampling: each particle gets as many children as its share of the weights asks for, up to
+    /// rounding at random, and all weights become equal. A particle with children stays where it is and its
+    /// further ones replace particles without, so that little is copied.
+    ///
+    /// With `sparing`, nothing happens while the effective number of particles is at least half of them: the
+    /// weights are carried on instead. The longer a document, the less a single token tells the particles
+    /// apart, so particles of long documents are rarely copied. That the decision looks at the weights does no harm:
+    /// whichever way it goes, the expected weighted sum over particles is what it was.
+    fn select(&mut self, sparing: bool, chosen: &mut Particles, random: &mut Stream) {
+        let relative = self.relative();
+        let total: f64 = relative.iter().sum();
+        if sparing {
+            let squares: f64 = relative.iter().map(|weight| weight * weight).sum();
+            if total * total >= 0.5 * relative.len() as f64 * squares {
+                return;
+            }
+        }
+        self.share_out(total, random.uniform());
+        self.copies.clear();
+        let mut parent = 0;
+        for place in 0..self.children.len() {
+            if self.children[place] > 0 {
+                continue;
+            }
+            while self.children[parent] <= 1 {
+                parent += 1;
+            }
+            self.children[parent] -= 1;
+            self.copies.push((place, parent));
+        }
+        chosen.copy(&self.copies);
+        self.settle();
+    }
+
+    /// Finds the number of children of each particle; `start` is uniform in `[0, 1)`.
+    fn share_out(&mut self, total: f64, start: f64) {
+        let (relative, particles) = (&self.relative, self.relative.len());
+        self.children.clear();
+        self.children.resize(particles, 0);
+        let step = total / particles as f64;
+        let (mut parent, mut passed) = (0, relative[0]);
+        for child in 0..particles {
+            let at = (child as f64 + start) * step;
+            while passed <= at && parent + 1 < particles {
+                parent += 1;
+                passed += relative[parent];
+            }
+            self.children[parent] += 1;
+        }
     }
 
     /// Weights as shares of the largest.

@@ -40,7 +40,7 @@ impl RecordFields {
     pub fn time(&self, value: &Value) -> Result<Option<i64>, Flaw> {
         let Some(field) = &self.time else { return Ok(None) };
         let advice = "write times as RFC 3339 (2024-05-17T10:30:00Z), dates (2024-05-17) or seconds since 1970, \
-                      or pass over such records with {skip-bad}";
+                      or skip such records with {skip-bad}";
         moment(value).map(Some).map_err(|problem| (format!("field `{field}`: {problem}"), advice.into()))
     }
 

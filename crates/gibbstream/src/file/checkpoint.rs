@@ -32,7 +32,7 @@ impl Checkpoint {
     pub fn load(path: &Path) -> Result<Self> {
         let (model, run) = Model::load_with(path)?;
         let run = run.ok_or_else(|| {
-            Error::model_file(path, "it is a model, not a checkpoint", "use {continue} to go on from a model")
+            Error::model_file(path, "it is a model, not a checkpoint", "use {continue} to train a model further")
         })?;
         Ok(Self { model, run })
     }

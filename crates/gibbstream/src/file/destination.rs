@@ -114,7 +114,7 @@ impl Destination {
 
     fn check_inputs(&self, inputs: &[PathBuf]) -> Result<()> {
         if inputs.iter().any(|input| is_same_file(input, &self.path)) {
-            return Err(Error::output(&self.path, "is an input and would be lost", "name another file"));
+            return Err(Error::output(&self.path, "is an input and would be overwritten", "name another file"));
         }
         Ok(())
     }

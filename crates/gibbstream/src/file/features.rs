@@ -1,6 +1,6 @@
 //! The words or columns that a model is about, and how they are written.
 
-use super::layout::StoredState;
+use super::sealed::StoredState;
 use crate::corpus::{
     Document, MAX_DOCUMENT_TOKENS, OpenRule, OpenState, OpenVocabulary, Tokenizer, Vocabulary, count_words,
 };
@@ -94,8 +94,8 @@ pub(super) fn lines(vocabulary: &Vocabulary) -> String {
 }
 
 pub(super) fn read_words(stored: &StoredState<'_>, open: Option<OpenState>) -> Result<Features, String> {
-    let text = stored.file.tensor("vocabulary").map_err(|error| error.to_string())?;
-    let text = std::str::from_utf8(text.data()).map_err(|_| "its vocabulary is not UTF-8".to_string())?;
+    let text = stored.arrays.bytes("vocabulary")?;
+    let text = std::str::from_utf8(&text).map_err(|_| "its vocabulary is not UTF-8".to_string())?;
     let Some(mut open) = open else {
         return Vocabulary::new(text.lines()).map(Features::Words).map_err(|error| error.to_string());
     };

@@ -2,16 +2,12 @@
 //! byte.
 //!
 //! The checksum is the BLAKE3 hash of the whole file with the checksum itself written as zeros, so a change anywhere, in
-//! header, padding or data, is noticed.
+//! header, padding or data, is noticed. [`sealed`](super::sealed) reads it.
 
-use super::version_1;
-use crate::error::{Error, Result};
-use crate::learn::{Array, Scalar, Stored, Values};
-use safetensors::{Dtype, SafeTensors};
+use crate::error::Result;
+use crate::learn::{Array, Values};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::path::Path;
 
 /// What the file says that it is.
 pub(super) const FORMAT: &str = "gibbstream model";
@@ -19,8 +15,8 @@ pub(super) const FORMAT: &str = "gibbstream model";
 /// The version of the layout that this release writes; it also reads version 1.
 pub const VERSION: u32 = 2;
 
-const METADATA_KEY: &str = "gibbstream";
-const CHECKSUM_DIGITS: usize = 64;
+pub(super) const METADATA_KEY: &str = "gibbstream";
+pub(super) const CHECKSUM_DIGITS: usize = 64;
 
 /// An array as it is written.
 pub(super) struct Tensor<'a> {
@@ -85,106 +81,4 @@ fn header_bytes(header: &Value, tensors: &[Tensor<'_>]) -> Vec<u8> {
     let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
     bytes.extend(json);
     bytes
-}
-
-/// Checks the bytes of a file and hands its arrays and its header, in today's form, to `read`.
-pub(super) fn unseal<T>(
-    path: &Path,
-    bytes: &[u8],
-    read: impl FnOnce(&SafeTensors<'_>, Value) -> Result<T, String>,
-) -> Result<T> {
-    let refuse = |problem: String| {
-        Error::model_file(path, problem, "train the model again or take a copy that is whole")
-    };
-    check(bytes).map_err(refuse)?;
-    let file = SafeTensors::deserialize(bytes).map_err(|error| refuse(error.to_string()))?;
-    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| refuse(error.to_string()))?;
-    let header = metadata.metadata().as_ref().and_then(|entries| entries.get(METADATA_KEY));
-    let header = header.ok_or_else(|| refuse("it has no gibbstream settings".to_string()))?;
-    let mut header: Value = serde_json::from_str(header)
-        .map_err(|error| refuse(format!("its settings are not readable: {error}")))?;
-    if header["version"] == 1 {
-        header = version_1::upgrade(header).map_err(refuse)?;
-    } else if header["version"] != VERSION {
-        let problem =
-            format!("its layout has version {}, this release reads 1 to {VERSION}", header["version"]);
-        return Err(Error::model_file(path, problem, "use the release that wrote it, or train again"));
-    }
-    read(&file, header).map_err(refuse)
-}
-
-/// Compares the checksum with the content.
-fn check(bytes: &[u8]) -> Result<(), String> {
-    const NOT_OURS: &str = "it does not begin like one";
-    let length = bytes.first_chunk::<8>().map(|head| u64::from_le_bytes(*head)).ok_or(NOT_OURS)?;
-    let end = usize::try_from(length).ok().and_then(|length| length.checked_add(8));
-    let end = end.filter(|&end| end <= bytes.len()).ok_or("it is cut off, or it does not begin like one")?;
-    // The metadata is JSON inside a JSON string, so its quotes are escaped.
-    let marker = br#"\"checksum\":\""#;
-    let head = &bytes[..end];
-    let at = head.windows(marker.len()).position(|window| window == marker).ok_or(NOT_OURS)? + marker.len();
-    let written = head.get(at..at + CHECKSUM_DIGITS).ok_or(NOT_OURS)?;
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&bytes[..at]);
-    hasher.update("0".repeat(CHECKSUM_DIGITS).as_bytes());
-    hasher.update(&bytes[at + CHECKSUM_DIGITS..]);
-    if hasher.finalize().to_hex().as_bytes() == written {
-        Ok(())
-    } else {
-        Err("its checksum does not match its content, so it is damaged or incomplete".to_string())
-    }
-}
-
-/// All bytes of a file.
-pub(super) fn bytes_of(path: &Path) -> Result<Vec<u8>> {
-    let failed = |source| Error::io(path, "open", source);
-    // A device or a pipe would be read for ever.
-    if std::fs::metadata(path).map_err(failed)?.is_file() {
-        return std::fs::read(path).map_err(failed);
-    }
-    Err(Error::model_file(path, "it is not a file", "name the file itself"))
-}
-
-/// The arrays and single numbers of a file.
-pub(super) struct StoredState<'a> {
-    pub file: &'a SafeTensors<'a>,
-    pub scalars: &'a BTreeMap<String, Scalar>,
-}
-
-impl Stored for StoredState<'_> {
-    fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, String> {
-        array(self.file, name, Dtype::F64, shape)
-    }
-
-    fn counts(&self, name: &str, shape: &[usize]) -> Result<Vec<u64>, String> {
-        array(self.file, name, Dtype::U64, shape)
-    }
-
-    fn length(&self, name: &str) -> Option<usize> {
-        self.file.tensor(name).ok().map(|tensor| tensor.shape().iter().product())
-    }
-
-    fn scalar(&self, name: &str) -> Result<Scalar, String> {
-        self.scalars.get(name).copied().ok_or_else(|| format!("it has no number '{name}'"))
-    }
-}
-
-/// One array, copied out so that it is aligned.
-fn array<T: bytemuck::Pod>(
-    file: &SafeTensors<'_>,
-    name: &str,
-    dtype: Dtype,
-    shape: &[usize],
-) -> Result<Vec<T>, String> {
-    let tensor = file.tensor(name).map_err(|error| error.to_string())?;
-    if tensor.dtype() != dtype || tensor.shape() != shape {
-        let (found, expected) = (tensor.shape(), shape);
-        return Err(format!(
-            "array '{name}' is {:?} {found:?} instead of {dtype:?} {expected:?}",
-            tensor.dtype()
-        ));
-    }
-    let mut values = vec![T::zeroed(); shape.iter().product()];
-    bytemuck::cast_slice_mut::<T, u8>(&mut values).copy_from_slice(tensor.data());
-    Ok(values)
 }

@@ -15,6 +15,8 @@ mod destination;
 
 mod layout;
 
+mod sealed;
+
 mod version_1;
 
 mod features;

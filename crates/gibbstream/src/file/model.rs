@@ -3,17 +3,17 @@
 
 use super::features::{Features, lines, read_words};
 use super::labels::TopicLabels;
-use super::layout::{StoredState, Tensor, bytes_of, seal, unseal};
+use super::layout::{Tensor, seal};
+use super::sealed::{Arrays, StoredState, open, unseal};
 use super::destination::{Destination, Kind};
 use super::new_file::NewFile;
 use super::shown::ShownWords;
 use crate::corpus::{InputPlace, OpenRule, OpenState, Tokenizer};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learn::{Array, Fitted, Scalar, Settings, Trace};
 use crate::model::topics::hdp::topics_used;
 use crate::model::topics::lda::LdaState;
 use crate::learn::schedule::Step;
-use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -188,6 +188,10 @@ impl Model {
 
     /// Hands the file over piece by piece.
     fn write(&self, run: Option<&RunState>, piece: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        if self.topic_state().is_some_and(|state| state.counts.words() == 0 && self.settings.features > 0) {
+            let advice = "load it whole to save it";
+            return Err(Error::setting("model", "it was loaded to be asked alone", advice));
+        }
         let mut arrays = self.fitted.arrays();
         if let Some(OpenState { rule: OpenRule::Grow { .. }, usage, .. }) = self.features.open_state() {
             let values: &[f64] = bytemuck::cast_slice(usage);
@@ -226,12 +230,13 @@ impl Model {
 
     /// The model in a file, and the state of its run if it is a checkpoint.
     pub fn load_with(path: &Path) -> Result<(Self, Option<RunState>)> {
-        Self::parse(path, &bytes_of(path)?)
+        let (file, length) = open(path)?;
+        unseal(path, file, length, read)
     }
 
     /// The model in the bytes of a file, and the state of its run if it is a checkpoint. `path` is for messages.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Self, Option<RunState>)> {
-        unseal(path, bytes, read)
+        unseal(path, bytes, bytes.len() as u64, read)
     }
 }
 
@@ -250,11 +255,11 @@ impl Clone for Model {
 }
 
 /// Builds the model from arrays whose shapes must agree with the settings.
-fn read(file: &SafeTensors<'_>, header: Value) -> Result<(Model, Option<RunState>), String> {
+fn read(arrays: Arrays, header: Value) -> Result<(Model, Option<RunState>), String> {
     let header: Header =
         serde_json::from_value(header).map_err(|error| format!("its settings are not readable: {error}"))?;
     let Header { settings, clock, scalars, columns, tokenizer, history, labels, shown, open, run, .. } = header;
-    let stored = StoredState { file, scalars: &scalars };
+    let stored = StoredState { arrays, scalars: &scalars };
     let fitted = settings.restore(&stored, clock)?;
     let features = match columns {
         Some(columns) => Features::Columns(columns),

@@ -60,9 +60,9 @@ pub static KNOBS: &[Knob] = &[
         kind: Kind::Choice(ALL),
         value: "MODEL",
         models: ALL,
-        help: "Kind of model to learn
-lda has a given number of topics, and hdp finds the number itself. For rows of numbers (CSV with a header row, Parquet, \
-               .npy) there are ica, gaussian-mixture, poisson-mixture, multinomial-mixture and bernoulli-mixture.",
+        help: "Kind of model
+lda has a fixed number of topics; hdp finds the number itself. For rows of numbers (CSV with a header row, Parquet or \
+               .npy): ica, gaussian-mixture, poisson-mixture, multinomial-mixture, bernoulli-mixture.",
         access: (parts::set_model, |settings| Some(settings.model.name().to_owned())),
     },
     Knob {
@@ -70,7 +70,7 @@ lda has a given number of topics, and hdp finds the number itself. For rows of n
         kind: Kind::Whole,
         value: "K",
         models: GIVEN_NUMBER,
-        help: "Number of topics, components or sources, required for every model but hdp",
+        help: "Number of topics, components or sources; required for all models except hdp",
         access: field!(components),
     },
     Knob {
@@ -78,8 +78,8 @@ lda has a given number of topics, and hdp finds the number itself. For rows of n
         kind: Kind::Method,
         value: "NAME",
         models: ALL,
-        help: "How to learn; `gibbstream methods` lists the methods with their settings
-The defaults of all settings that are shown here are those of g-oem.",
+        help: "Learning method; `gibbstream methods` lists all methods with their settings
+The defaults shown here are those of g-oem.",
         access: (parts::set_method, |settings| Some(settings.name.clone())),
     },
     Knob {
@@ -87,7 +87,7 @@ The defaults of all settings that are shown here are those of g-oem.",
         kind: Kind::Switch,
         value: "",
         models: LDA,
-        help: "Use the settings of the paper for everything that is not given",
+        help: "Use the settings of the paper for everything that is not set explicitly",
         access: (
             |settings, text| {
                 if text == "true" {
@@ -103,9 +103,9 @@ The defaults of all settings that are shown here are those of g-oem.",
         kind: Kind::Batch,
         value: "N",
         models: ALL,
-        help: "Documents or rows in a minibatch, or A..B to start with A and grow to B
-With A..B a minibatch has a twentieth of the documents seen so far, but at least A and at most B: as accurate, and \
-               large minibatches keep many threads busy.",
+        help: "Documents (or rows) per minibatch, or A..B to start with A and grow to B
+With A..B, a minibatch has a twentieth of the documents seen so far, but at least A and at most B. This is as accurate, \
+               and large minibatches keep many threads busy.",
         access: field!(batch),
     },
     Knob {
@@ -113,7 +113,7 @@ With A..B a minibatch has a twentieth of the documents seen so far, but at least
         kind: Kind::Whole,
         value: "N",
         models: ALL,
-        help: "Seed of all random numbers",
+        help: "Seed of the random number generator",
         access: field!(seed.0),
     },
     Knob {
@@ -121,7 +121,7 @@ With A..B a minibatch has a twentieth of the documents seen so far, but at least
         kind: Kind::Whole,
         value: "P",
         models: SAMPLED,
-        help: "Sweeps or iterations over each document",
+        help: "Sweeps (or iterations) over each document",
         access: field!(method.sweeps),
     },
     Knob {
@@ -129,7 +129,7 @@ With A..B a minibatch has a twentieth of the documents seen so far, but at least
         kind: Kind::Choice(&["gibbs", "mean-field", "mh"]),
         value: "PART",
         models: LDA,
-        help: "Inference inside documents: gibbs, mean-field or mh (Metropolis-Hastings)",
+        help: "Inference within documents: gibbs (sampling), mean-field (variational) or mh (Metropolis-Hastings)",
         access: (parts::set_local, |settings| Some(settings.method.local.name().to_owned())),
     },
     Knob {
@@ -137,9 +137,9 @@ With A..B a minibatch has a twentieth of the documents seen so far, but at least
         kind: Kind::Choice(&["rb", "in-sweep", "counts", "last"]),
         value: "PART",
         models: TOPICS,
-        help: "What sampling keeps: rb, in-sweep, counts or last
-rb: the probabilities of each token's topic after a sweep (Rao-Blackwellised); in-sweep: those at the moment of the draw; \
-               counts: the topics that were drawn; last: the topics of the last sweep alone.",
+        help: "What each kept sweep contributes to the counts: rb, in-sweep, counts or last
+rb: the topic probabilities of each token after the sweep (Rao-Blackwellised, lowest variance); in-sweep: the \
+               probabilities at the time of each draw; counts: the drawn topics; last: the drawn topics of the last sweep only.",
         access: (parts::set_statistic, parts::show_statistic),
     },
     Knob {
@@ -147,7 +147,7 @@ rb: the probabilities of each token's topic after a sweep (Rao-Blackwellised); i
         kind: Kind::Choice(&["quarter", "half", "last"]),
         value: "PART",
         models: SAMPLED,
-        help: "Sweeps that sampling keeps: the last quarter, the last half, or the last one",
+        help: "Which sweeps are kept; the earlier ones are burn-in: the last quarter, the last half, or only the last one",
         access: (parts::set_window, parts::show_window),
     },
     Knob {
@@ -155,7 +155,7 @@ rb: the probabilities of each token's topic after a sweep (Rao-Blackwellised); i
         kind: Kind::Choice(&["ml", "bayes", "langevin"]),
         value: "PART",
         models: LDA,
-        help: "How topics follow from statistics: ml (maximum likelihood), bayes or langevin",
+        help: "How topics are updated from the counts: ml (maximum likelihood), bayes (variational Bayes) or langevin",
         access: (parts::set_global, |settings| Some(settings.method.global.name().to_owned())),
     },
     Knob {
@@ -163,7 +163,7 @@ rb: the probabilities of each token's topic after a sweep (Rao-Blackwellised); i
         kind: Kind::Number,
         value: "X",
         models: SMOOTHED,
-        help: "Share of each topic that is spread evenly over all words",
+        help: "Share of each topic that is spread evenly over all words, so that no word has probability zero",
         access: (parts::set_smoothing, parts::show_smoothing),
     },
     Knob {
@@ -171,8 +171,8 @@ rb: the probabilities of each token's topic after a sweep (Rao-Blackwellised); i
         kind: Kind::Number,
         value: "B",
         models: TOPICS,
-        help: "Parameter of the Dirichlet prior of the topics
-Under maximum likelihood it is the number of tokens of every word that is added to each topic, instead of {smoothing}.",
+        help: "Parameter of the Dirichlet prior over the words of a topic
+With maximum likelihood, a pseudo-count: this many tokens of every word are added to each topic, in place of {smoothing}.",
         access: (parts::set_topic_prior, parts::show_topic_prior),
     },
     Knob {
@@ -180,7 +180,7 @@ Under maximum likelihood it is the number of tokens of every word that is added 
         kind: Kind::Number,
         value: "X",
         models: ALL,
-        help: "Exponent of step sizes: minibatch number i weighs tau (i + offset)^-kappa",
+        help: "How fast step sizes shrink: minibatch i has weight tau (i + offset)^-kappa; smaller values forget faster",
         access: (|settings, text| parts::set_power(settings, 0, text), |settings| parts::show_power(settings, 0)),
     },
     Knob {
@@ -188,7 +188,7 @@ Under maximum likelihood it is the number of tokens of every word that is added 
         kind: Kind::Number,
         value: "T0",
         models: ALL,
-        help: "Added to the number of the minibatch in step sizes",
+        help: "Added to the minibatch number in the step size; larger values make the first steps smaller",
         access: (|settings, text| parts::set_power(settings, 1, text), |settings| parts::show_power(settings, 1)),
     },
     Knob {
@@ -196,7 +196,7 @@ Under maximum likelihood it is the number of tokens of every word that is added 
         kind: Kind::Number,
         value: "X",
         models: ALL,
-        help: "Factor of step sizes",
+        help: "Factor of the step size",
         access: (|settings, text| parts::set_power(settings, 2, text), |settings| parts::show_power(settings, 2)),
     },
     Knob {
@@ -204,9 +204,9 @@ Under maximum likelihood it is the number of tokens of every word that is added 
         kind: Kind::Rule(is_a::<StepSize>),
         value: "RULE",
         models: ALL,
-        help: "Rule of step sizes: power, constant=X, incremental[=N] or decay=START,DELAY,EXPONENT
-power: by {kappa}, {offset} and {tau}; constant: always X; incremental: all documents alike, and the random start like N \
-               minibatches; decay: for Langevin moves, step i being START (1 + i / DELAY)^-EXPONENT.",
+        help: "Step size rule: power, constant=X, incremental[=N] or decay=START,DELAY,EXPONENT
+power: from {kappa}, {offset} and {tau}; constant: always X; incremental: all documents have equal weight, and the \
+               random start counts as N minibatches; decay: for Langevin dynamics, step i is START (1 + i / DELAY)^-EXPONENT.",
         access: (parts::set_step, |settings| Some(settings.method.step.to_string())),
     },
     Knob {
@@ -214,9 +214,9 @@ power: by {kappa}, {offset} and {tau}; constant: always X; incremental: all docu
         kind: Kind::Rule(is_a::<AlphaRule>),
         value: "RULE",
         models: LDA,
-        help: "How alpha is learnt: fixed-point[=N], newton, gradient, gamma[=SHAPE,RATE] or fixed[=X]
-fixed-point: solved, or its map applied N times; newton, gradient: a step for each minibatch; gamma: the mode under a \
-               Gamma prior; fixed: not learnt, but X, or 1/K if X is not given.",
+        help: "How the document-topic prior alpha is learnt: fixed-point[=N], newton, gradient, gamma[=SHAPE,RATE] or fixed[=X]
+fixed-point: iterate to convergence, or N times; newton, gradient: one step per minibatch; gamma: maximum a posteriori \
+               with a Gamma prior; fixed: not learnt, X for every topic (default 1/K).",
         access: field!(method.alpha),
     },
     Knob {
@@ -224,9 +224,9 @@ fixed-point: solved, or its map applied N times; newton, gradient: a step for ea
         kind: Kind::Rule(is_a::<Averaging>),
         value: "RULE",
         models: GIVEN_NUMBER,
-        help: "Parameters to report: none, uniform, tail=N or frequencies
-none: the last ones; uniform: their mean over all updates; tail: from update N on; frequencies: the last topics, with the \
-               word frequencies of all documents, for streams that do not change.",
+        help: "Which topics are reported: none, uniform, tail=N or frequencies
+none: the latest; uniform: the average over all updates; tail: the average from update N on; frequencies: the latest, \
+               rescaled to the word frequencies of all documents, for streams whose content does not drift.",
         access: field!(method.averaging),
     },
     Knob {
@@ -234,7 +234,7 @@ none: the last ones; uniform: their mean over all updates; tail: from update N o
         kind: Kind::Switch,
         value: "",
         models: BOOSTED,
-        help: "Move the topics after every sweep of a minibatch",
+        help: "Update the topics after every sweep over a minibatch, not only at its end",
         access: field!(method.boost),
     },
     Knob {
@@ -242,7 +242,7 @@ none: the last ones; uniform: their mean over all updates; tail: from update N o
         kind: Kind::Choice(&["gamma", "nearly-uniform"]),
         value: "PART",
         models: LDA,
-        help: "Topics to start from: gamma (random words) or nearly-uniform",
+        help: "Initial topics: gamma (random) or nearly-uniform",
         access: field!(method.start),
     },
     Knob {
@@ -250,8 +250,8 @@ none: the last ones; uniform: their mean over all updates; tail: from update N o
         kind: Kind::Whole,
         value: "D",
         models: TOPICS,
-        help: "Documents in the whole corpus, for Bayesian methods [default: counted, where that is possible]
-Methods that do not depend on it take note of it.",
+        help: "Number of documents in the whole corpus, for Bayesian methods [default: counted if possible]
+Other methods only record it.",
         access: (parts::set_total_docs, parts::show_total_docs),
     },
     Knob {
@@ -259,7 +259,7 @@ Methods that do not depend on it take note of it.",
         kind: Kind::Whole,
         value: "K",
         models: HDP,
-        help: "Topics to start with",
+        help: "Initial number of topics",
         access: field!(components),
     },
     Knob {
@@ -267,7 +267,7 @@ Methods that do not depend on it take note of it.",
         kind: Kind::Whole,
         value: "K",
         models: HDP,
-        help: "Topics that there may be at most",
+        help: "Maximum number of topics",
         access: model_field!(ModelKind::Hdp(hdp) => hdp.max_topics),
     },
     Knob {
@@ -275,7 +275,7 @@ Methods that do not depend on it take note of it.",
         kind: Kind::Number,
         value: "B",
         models: HDP,
-        help: "Concentration of topics in documents: a small one gives documents about few topics",
+        help: "Concentration of topics within documents; small values mean few topics per document",
         access: model_field!(ModelKind::Hdp(hdp) => hdp.doc_concentration),
     },
     Knob {
@@ -283,7 +283,7 @@ Methods that do not depend on it take note of it.",
         kind: Kind::Number,
         value: "C",
         models: HDP,
-        help: "Concentration of the weights of topics: a large one makes new topics likely",
+        help: "Concentration of the topic weights; large values make new topics more likely",
         access: model_field!(ModelKind::Hdp(hdp) => hdp.top_concentration),
     },
     Knob {
@@ -291,7 +291,7 @@ Methods that do not depend on it take note of it.",
         kind: Kind::Number,
         value: "R",
         models: HDP,
-        help: "Share that is always left for topics not met yet; with 0 new topics may become ever less likely",
+        help: "Share always reserved for new topics; with 0, new topics may become ever less likely",
         access: model_field!(ModelKind::Hdp(hdp) => hdp.min_remainder),
     },
     Knob {
@@ -299,7 +299,7 @@ Methods that do not depend on it take note of it.",
         kind: Kind::Choice(&["constrained", "literal"]),
         value: "RULE",
         models: HDP,
-        help: "Weights of topics: constrained (they and the remainder add up to 1) or literal (as in the paper)",
+        help: "Topic weights: constrained (weights and remainder sum to 1) or literal (as printed in the paper)",
         access: model_field!(ModelKind::Hdp(hdp) => hdp.pi),
     },
     Knob {
@@ -307,7 +307,7 @@ Methods that do not depend on it take note of it.",
         kind: Kind::Rule(is_a::<Sources>),
         value: "LAW",
         models: ICA,
-        help: "Law of the sources: laplace, student (degrees of freedom learnt), student=NU or gaussian",
+        help: "Distribution of the sources: laplace, student (degrees of freedom are learnt), student=NU or gaussian",
         access: model_field!(ModelKind::Ica { sources, .. } => *sources),
     },
     Knob {
@@ -315,7 +315,7 @@ Methods that do not depend on it take note of it.",
         kind: Kind::Choice(&["isotropic", "diagonal"]),
         value: "FORM",
         models: ICA,
-        help: "Noise: isotropic (one variance) or diagonal (one for each column)",
+        help: "Noise: isotropic (one variance) or diagonal (one variance per column)",
         access: model_field!(ModelKind::Ica { noise, .. } => *noise),
     },
     Knob {
@@ -323,7 +323,7 @@ Methods that do not depend on it take note of it.",
         kind: Kind::Choice(&["learnt", "fixed"]),
         value: "HOW",
         models: ICA,
-        help: "Scale of the sources: learnt (and handed over to the mixing matrix) or fixed",
+        help: "Scale of the sources: learnt (and absorbed into the mixing matrix) or fixed",
         access: (parts::set_source_scale, parts::show_source_scale),
     },
     Knob {
@@ -331,7 +331,7 @@ Methods that do not depend on it take note of it.",
         kind: Kind::Choice(&["full", "diagonal"]),
         value: "FORM",
         models: GAUSSIAN,
-        help: "Covariances of the components: full or diagonal",
+        help: "Covariance of the components: full or diagonal",
         access: model_field!(ModelKind::GaussianMixture { covariance, .. } => *covariance),
     },
     Knob {

@@ -160,7 +160,7 @@ impl Knob {
                 ("only models whose number of topics is open have it", "add {model} hdp, or leave it out")
             }
             _ => {
-                let problem = format!("has no meaning for {{model}} {}", model.name());
+                let problem = format!("does not apply to {{model}} {}", model.name());
                 return Error::setting(self.name, problem, "leave it out");
             }
         };
@@ -170,12 +170,12 @@ impl Knob {
     /// Another knob that was given left no meaning to this one.
     fn overruled(&self) -> Error {
         let (problem, advice) = match self.name {
-            "kappa" | "offset" | "tau" => ("has no meaning together with {step}", "leave one of the two out"),
+            "kappa" | "offset" | "tau" => ("cannot be combined with {step}", "leave one of the two out"),
             "smoothing" => (
                 "added tokens keep words from having probability zero already",
                 "leave out {smoothing} or {topic-prior}",
             ),
-            _ => ("has no meaning together with the other settings", "leave it out"),
+            _ => ("cannot be combined with the other settings", "leave it out"),
         };
         Error::setting(self.name, problem, advice)
     }

@@ -42,6 +42,16 @@ pub trait LearnerModel: LatentModel<Batch: Clone, State: 'static, Statistics: 's
     /// The parameters to report.
     fn parameters(&self, state: &Self::State, baseline: &Self::Baseline, clock: &Step) -> Result<Parameters>;
 
+    /// The same in the memory of the state, where that can be done.
+    fn take_parameters(
+        &self,
+        state: &mut Self::State,
+        baseline: &Self::Baseline,
+        clock: &Step,
+    ) -> Result<Parameters> {
+        self.parameters(state, baseline, clock)
+    }
+
     /// What is worth knowing about topics, components or sources.
     fn diagnostics(&self, _state: &Self::State, _clock: &Step) -> Diagnostics {
         Diagnostics::default()
@@ -189,6 +199,10 @@ pub trait Fitted: Any + Send + Sync {
     /// The parameters to report.
     fn parameters(&self) -> Result<Parameters>;
 
+    /// The same in the memory of the statistics, where that can be done: afterwards nothing can be written or learnt from
+    /// them.
+    fn take_parameters(&mut self) -> Result<Parameters>;
+
     /// What is worth knowing about topics, components or sources.
     fn diagnostics(&self) -> Diagnostics;
 
@@ -281,6 +295,10 @@ impl<M: LearnerModel> Fitted for FittedModel<M> {
 
     fn parameters(&self) -> Result<Parameters> {
         self.model.parameters(&self.state, &self.baseline, &self.clock)
+    }
+
+    fn take_parameters(&mut self) -> Result<Parameters> {
+        self.model.take_parameters(&mut self.state, &self.baseline, &self.clock)
     }
 
     fn diagnostics(&self) -> Diagnostics {

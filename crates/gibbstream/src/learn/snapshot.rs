@@ -1,7 +1,7 @@
 //! A model at one moment of a run, and how readers get the newest one while training goes on.
 
 use super::parameters::Parameters;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::explore::{WordOrder, summaries};
 use crate::file::Model;
 use crate::model::topics::lda::LogTopics;
@@ -16,17 +16,33 @@ pub struct Snapshot {
     model: Model,
     /// Made when they are first asked for: they take as much memory as the statistics.
     parameters: OnceLock<Parameters>,
+    /// Where the parameters have taken the place of the statistics: the hash that those had.
+    hash: Option<String>,
 }
 
 impl Snapshot {
     /// A model as it is.
     pub fn new(model: Model) -> Self {
-        Self { model, parameters: OnceLock::new() }
+        Self { model, parameters: OnceLock::new(), hash: None }
     }
 
     /// The model in a file.
     pub fn load(path: &Path) -> Result<Self> {
         Model::load(path).map(Self::new)
+    }
+
+    /// The model in a file, to be asked and nothing else: the parameters take the place of the statistics, so that it needs
+    /// half the memory. It cannot be saved or learnt from.
+    pub fn load_to_ask(path: &Path) -> Result<Self> {
+        let mut model = Model::load(path)?;
+        let hash = Some(model.hash());
+        let parameters = OnceLock::from(model.fitted.take_parameters()?);
+        Ok(Self { model, parameters, hash })
+    }
+
+    /// Hash of statistics, parameters and counters: equal hash, equal bits.
+    pub fn hash(&self) -> String {
+        self.hash.clone().unwrap_or_else(|| self.model.hash())
     }
 
     /// The parameters, which infer and score.
@@ -46,6 +62,9 @@ impl Snapshot {
 
     /// Logarithms of the topics for the evidence lower bound.
     pub fn log_topics(&self) -> Result<LogTopics> {
+        if self.hash.is_some() {
+            return Err(Error::setting("model", "it was loaded to be asked alone", "load it whole"));
+        }
         match self.model.topic_state() {
             Some(state) => Ok(self.settings.log_topics(state, &self.clock(), self.word_counts())),
             None => Ok(self.parameters()?.topics()?.topics.clone().into()),

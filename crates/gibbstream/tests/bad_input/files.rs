@@ -10,7 +10,7 @@ fn files() {
             .reading(|inputs, folder| inputs.paths = vec![folder.join("missing.txt")]),
         case(&[], "DIR/no/such/folder.jsonl: cannot open: No such file or directory (os error 2)")
             .reading(|inputs, folder| inputs.paths = vec![folder.join("no/such/folder.jsonl")]),
-        case(&[], "INPUT: nothing to read is named; name a file, or `-` for standard input")
+        case(&[], "INPUT: no input is given; name a file, or `-` for standard input")
             .reading(|inputs, _| inputs.paths = Vec::new()),
         case(&[], "INPUT: `-` is named twice; standard input can be read only once")
             .reading(|inputs, _| inputs.paths = vec!["-".into(), "-".into()]),

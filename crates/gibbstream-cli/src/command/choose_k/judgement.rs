@@ -109,12 +109,12 @@ fn sentence(rows: &[Row], chosen: usize, best: usize, coherent: usize, stable: O
     let row = &rows[chosen];
     let chosen_for = if chosen == best {
         format!(
-            "{} topics: they predict the documents kept aside best, {:.2} nats each.",
+            "{} topics: they predict the held-out documents best, {:.2} nats each.",
             row.topics, row.log_perplexity_per_document
         )
     } else {
         format!(
-            "{} topics: the fewest that predict the documents kept aside as well as the best, {} topics, within the \
+            "{} topics: the fewest that predict the held-out documents as well as the best, {} topics, within the \
              error (worse by {:.2} ± {:.2} nats each).",
             row.topics, rows[best].topics, row.worse_by, row.worse_by_error
         )
@@ -180,13 +180,13 @@ mod tests {
         );
         assert_eq!(
             found.sentence,
-            "10 topics: the fewest that predict the documents kept aside as well as the best, 20 topics, within the error \
+            "10 topics: the fewest that predict the held-out documents as well as the best, 20 topics, within the error \
              (worse by 0.30 ± 0.50 nats each). They come again with other seeds (stability 0.80)."
         );
         let rising = [row(5, 9.0, 0.5, 0.3, None), row(10, 0.0, 0.0, 0.2, None)];
         assert_eq!(
             judge(&rising, 200.0).sentence,
-            "10 topics: they predict the documents kept aside best, 100.00 nats each. That is the end of the grid: try more. \
+            "10 topics: they predict the held-out documents best, 100.00 nats each. That is the end of the grid: try more. \
              Words are more coherent with 5 (NPMI 0.300, here 0.200)."
         );
         let shaky = [row(5, 0.0, 0.0, 0.3, Some(0.2)), row(10, 3.0, 1.0, 0.2, Some(0.1))];

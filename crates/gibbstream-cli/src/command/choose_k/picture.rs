@@ -25,11 +25,11 @@ pub fn draw(rows: &[Row], judgement: &Judgement, unigram: f64) -> Plot {
     let stability = points(&|row| row.stability.map(|stability| band(stability, 0.0)));
     let levels = vec![("word frequencies".to_owned(), unigram - best)];
     let mut panels = vec![
-        panel("score: worse than the best", "score, nats per document", score, levels),
-        panel("coherence", "coherence, NPMI", coherence, Vec::new()),
+        panel("worse than the best (lower is better)", "score, nats per document", score, levels),
+        panel("coherence (higher is better)", "coherence, NPMI", coherence, Vec::new()),
     ];
     if !stability.is_empty() {
-        panels.push(panel("stability", "stability over seeds", stability, Vec::new()));
+        panels.push(panel("stability (higher is better)", "stability over seeds", stability, Vec::new()));
     }
     Plot {
         title: format!("How many topics? Recommended: {}", judgement.recommended),

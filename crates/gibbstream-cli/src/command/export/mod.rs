@@ -28,16 +28,16 @@ npy      beta.npy (topics x words, 64-bit floats, rows sum to 1), alpha.npy, voc
 csv      topics.csv (share, alpha, diagnostics and top words of each topic) and words.csv (one row per word: how often
          it occurred in training, and its probability in each topic)
 parquet  the same two tables as topics.parquet and words.parquet
-ldavis   ldavis.json, the arguments of pyLDAvis.prepare. pyLDAvis uses documents only to weigh the topics. Without
-         --documents, one document per topic stands for all of them, as long as the topic's share of the words.
+ldavis   ldavis.json, the arguments of pyLDAvis.prepare. pyLDAvis uses documents only to weight the topics. Without
+         --documents, one artificial document per topic is used, with the topic's share of the words as its length.
 
-All formats also write model.json (settings, counters, history). A model of rows of numbers can be exported as npy, one
-array for each parameter.";
+All formats also write model.json (settings, counters, history). Models of rows of numbers can be exported as npy, one
+array per parameter.";
 
 /// Words that a table of topics shows.
 const TOP_WORDS: usize = 10;
 
-/// Write the parameters of a model for other tools
+/// Export the parameters of a model for other tools
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct ExportArgs {
@@ -50,10 +50,10 @@ pub struct ExportArgs {
     /// The same as DIR
     #[arg(long, short, value_name = "DIR", conflicts_with = "folder")]
     out: Option<PathBuf>,
-    /// What to write
+    /// Output format
     #[arg(long, default_value = "npy", value_parser = ["npy", "csv", "parquet", "ldavis"])]
     format: String,
-    /// Documents to show in ldavis
+    /// Documents for ldavis
     #[arg(long, value_name = "INPUT")]
     documents: Vec<PathBuf>,
     /// JSON field or column with the text of these documents

@@ -27,12 +27,12 @@ Examples:
   gibbstream infer model.gbs new.jsonl --assign --top 0 --pass-through date,title -o topics.csv
   gibbstream infer model.gbs new.jsonl --output-format parquet -o mixtures.parquet
 
-jsonl writes one line per document, in their order:
+jsonl writes one line per document, in input order:
   {\"id\": \"a7\", \"index\": 0, \"tokens\": 120, \"out_of_vocabulary_tokens\": 3, \"theta\": [0.01, 0.94, ...]}
-`id` is null where the input gives none; `index` counts from 0 after --skip-docs. With --top N, theta holds the N
+`id` is null if the input has none; `index` counts from 0 after --skip-docs. With --top N, theta holds the N
 largest shares only, largest first: [{\"topic\": 1, \"weight\": 0.94}, ...].
 
-  --assign        adds `topic` and `confidence`: the one topic that the document is most about. Each share is divided
+  --assign        adds `topic` and `confidence`: the single topic that fits the document best. Each share is divided
                   by the square root of the topic's share of all words, so that a topic found in every document does
                   not win them all. The confidence is the winner's part of the sum of these weights, from 0 to 1.
   --tokens        adds `token_topics`, the topic of every word in one sample: [[\"word\", 1], ...].
@@ -40,14 +40,14 @@ largest shares only, largest first: [{\"topic\": 1, \"weight\": 0.94}, ...].
   --pass-through  copies fields of the input, such as a date or a category.
 
 csv and parquet have one column per topic (topic_0, topic_1, ...), or topic_1, weight_1, topic_2, ... with --top.
-Numbers are written with 6 significant digits; --digits 17 keeps every bit. Parquet always keeps every bit.
+Numbers are written with 6 significant digits; --digits 17 is exact, and so is Parquet.
 
 For a model of rows of numbers, `theta` holds the probability of each component. For ica, `sources` holds the mean of
 each source given the observation, and --uncertainty adds its standard deviation.
 
-A document always gets the same mixture, whatever comes before or after it, with any number of threads.";
+A document always gets the same mixture, whatever other documents are in the input.";
 
-/// Find the topic mixture of each document
+/// Compute the topic mixture of each document
 #[derive(Clone, Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
 #[command(after_long_help = EXAMPLES)]
@@ -57,19 +57,19 @@ pub struct InferArgs {
     pub model: PathBuf,
     #[command(flatten)]
     pub input: InputArgs,
-    /// Keep reading the last file as it grows, until a signal comes
+    /// Keep reading the last file as it grows, until interrupted
     #[arg(long)]
     pub follow: bool,
     /// File to write to [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Output format: jsonl, csv or parquet [default: by the ending of --out, or jsonl]
+    /// Output format: jsonl, csv or parquet [default: by the extension of --out, or jsonl]
     #[arg(long, value_name = "FORMAT", value_parser = ["jsonl", "csv", "parquet"], hide_possible_values = true)]
     pub output_format: Option<String>,
-    /// Write only the N largest shares of each document (0: none, with --assign)
+    /// Write only the N largest topics of each document (0: none, with --assign)
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// Add the one topic that the document is most about, and its confidence
+    /// Add the single topic that fits the document best, with a confidence
     #[arg(long)]
     pub assign: bool,
     /// Add the topic of every word
@@ -78,10 +78,10 @@ pub struct InferArgs {
     /// Add the standard deviation of each share
     #[arg(long)]
     pub uncertainty: bool,
-    /// Copy these fields of the input, separated by commas
+    /// Copy these fields from the input (comma-separated)
     #[arg(long, value_name = "FIELD,...", value_delimiter = ',')]
     pub pass_through: Vec<String>,
-    /// Significant digits of numbers in jsonl and csv; 17 keeps every bit
+    /// Significant digits of numbers in jsonl and csv; 17 is exact
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub digits: usize,
     /// Sweeps over each document; the first quarter is dropped as burn-in
@@ -97,7 +97,7 @@ pub fn run(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Outcome> {
     check(args, output)?;
-    let snapshot = Snapshot::load(&args.model)?;
+    let snapshot = Snapshot::load_to_ask(&args.model)?;
     check_for(args, &snapshot)?;
     let kept_fields = args.pass_through.clone();
     let inputs =

@@ -20,10 +20,10 @@ pub fn open(
         return Err(Error::setting(
             "--checkpoint",
             format!("{} holds checkpoints already", path.display()),
-            "go on from them with --resume, or use another folder",
+            "continue from them with --resume, or use another folder",
         ));
     }
-    let found = folder.newest(|damaged| output.warn(format_args!("{damaged}; passed over")))?;
+    let found = folder.newest(|damaged| output.warn(format_args!("{damaged}; skipped")))?;
     Ok((Some(Checkpoints::new(folder, every)), found))
 }
 

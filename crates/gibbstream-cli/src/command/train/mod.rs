@@ -206,8 +206,8 @@ impl Finish<'_> {
                 output.note(format_args!("{signal} came before anything was learnt, so there is no model"));
                 return Ok(Outcome::Interrupted(signal));
             }
-            let problem = "all documents read are kept aside, and none is left to learn from";
-            return Err(Error::setting("--holdout", problem, "keep fewer aside").into());
+            let problem = "all documents are held out, and none is left for training";
+            return Err(Error::setting("--holdout", problem, "hold fewer out").into());
         }
         report::warn_about(run.trainer(), self.plan, output);
         report_bad(&self.prepared.source.inputs, output);
@@ -222,7 +222,7 @@ impl Finish<'_> {
                 format!("{signal}: stopped after {} minibatches", count(run.trainer().clock().update));
             output.note(match (&self.args.checkpoints.checkpoint, out) {
                 (Some(folder), _) => {
-                    format!("{stopped}; a checkpoint is in {}: go on with --resume", folder.display())
+                    format!("{stopped}; a checkpoint is in {}: continue with --resume", folder.display())
                 }
                 (None, Some(out)) => format!("{stopped}; the model so far is in {}", out.path().display()),
                 (None, None) => format!("{stopped}; no model was asked for with --out"),

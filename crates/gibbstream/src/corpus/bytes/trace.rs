@@ -193,7 +193,7 @@ impl Trace {
 /// What is said of an input that is not what it was before, and the two ways out.
 pub(crate) const CHANGED: &str = "does not begin with what the run has learnt from";
 pub(crate) const CHANGED_ADVICE: &str =
-    "give the same input as before to go on, or another folder to {checkpoint} to begin anew with this one";
+    "give the same input as before to continue, or another folder to {checkpoint} to start again with this one";
 
 /// A reader whose bytes are traced.
 pub(crate) struct TracedReader<R> {

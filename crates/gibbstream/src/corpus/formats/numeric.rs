@@ -206,7 +206,7 @@ fn checked(all: &NumericRows, place: &Place, row: Row, order: &[usize]) -> Resul
                 place.clone(),
                 "value out of range",
                 format!("column `{column}`: {value} is {problem}"),
-                "correct it, or pass over such rows with {skip-bad}",
+                "correct it, or skip such rows with {skip-bad}",
             )
         })?;
     }

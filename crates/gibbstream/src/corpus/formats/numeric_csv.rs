@@ -58,7 +58,7 @@ impl CsvRows {
                 place.clone(),
                 "not a number",
                 format!("column `{}`: {shown}", self.columns[column]),
-                "correct it, leave the column out, or pass over such rows with {skip-bad}",
+                "correct it, leave the column out, or skip such rows with {skip-bad}",
             )
         })
     }

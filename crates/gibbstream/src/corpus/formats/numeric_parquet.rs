@@ -84,7 +84,7 @@ impl RowReader for ParquetRows {
                     place.clone(),
                     "not a number",
                     format!("column `{name}`: {field} is not a number"),
-                    "fill the gap, or pass over such rows with {skip-bad}",
+                    "fill the gap, or skip such rows with {skip-bad}",
                 )
             })?;
             found.values.push(value);

@@ -153,7 +153,7 @@ fn contradictions_are_refused() {
     for (text, expected) in [
         (
             "kappa 0.7, step incremental",
-            "kappa: has no meaning together with `step`; leave one of the two out",
+            "kappa: cannot be combined with `step`; leave one of the two out",
         ),
         (
             "topic-prior 0.1, smoothing 0.1",

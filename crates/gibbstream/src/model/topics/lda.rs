@@ -154,38 +154,55 @@ impl Lda {
     /// The parameters that a state stands for after `step`: the mean of the remembered ones if there is one, else the last.
     /// `word_counts` are the tokens seen of each word.
     pub fn parameters(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> Topics {
-        if self.averaging == Averaging::Frequencies {
-            return self.with_frequencies(state, step, word_counts);
+        match self.mean_parameters(state) {
+            Some(mean) => mean,
+            None => self.last_parameters(state.counts.scaled.clone(), state, step, word_counts),
         }
-        let map = self.probabilities(state, step);
+    }
+
+    /// The same in the memory of the counts, which the state is without afterwards, unless the mean needs them.
+    pub(crate) fn take_parameters(&self, state: &mut LdaState, step: &Step, word_counts: &[u64]) -> Topics {
+        if let Some(mean) = self.mean_parameters(state) {
+            return mean;
+        }
+        let scaled = std::mem::take(&mut state.counts.scaled);
+        self.last_parameters(scaled, state, step, word_counts)
+    }
+
+    fn mean_parameters(&self, state: &LdaState) -> Option<Topics> {
+        let average = state.counts.average.as_ref().filter(|average| average.updates > 0);
+        let updates = average.filter(|_| self.averaging != Averaging::Frequencies)?.updates as f64;
         let mut beta = vec![0.0; self.vocabulary * self.topics];
         beta.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
-            if !state.counts.mean_probabilities(word as u32, row) {
-                map.apply(state.counts.scaled_row(word as u32), row);
-            }
+            state.counts.mean_probabilities(word as u32, row);
         });
-        let updates = state.counts.average.as_ref().map_or(0, |average| average.updates);
-        let alpha = if updates > 0 {
-            state.alpha_sum.iter().map(|sum| sum / updates as f64).collect()
+        Some(Topics { beta, alpha: state.alpha_sum.iter().map(|sum| sum / updates).collect() })
+    }
+
+    /// The parameters of the last update, in place of its scaled counts.
+    fn last_parameters(&self, scaled: Vec<f64>, state: &LdaState, step: &Step, word_counts: &[u64]) -> Topics {
+        let (mut beta, alpha) = (scaled, state.alpha.alpha.clone());
+        let map = if self.averaging == Averaging::Frequencies {
+            let totals = self.weigh_by_frequency(&mut beta, state.counts.scale(), step, word_counts);
+            self.rule.probabilities(state.counts.scale(), &totals, self.vocabulary, step)
         } else {
-            state.alpha.alpha.clone()
+            self.probabilities(state, step)
         };
+        beta.par_chunks_exact_mut(self.topics).for_each(|row| map.apply_in_place(row));
         Topics { beta, alpha }
     }
 
-    /// The topics that follow from counts `n_w p(k | w)`: the running counts tell in which topics a word occurs, and all
-    /// documents how often it does.
-    fn with_frequencies(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> Topics {
-        let (counts, topics) = (&state.counts, self.topics);
-        let documents = (step.seen as f64).max(1.0) * counts.scale();
-        let mut beta = vec![0.0; self.vocabulary * topics];
-        let blocks = beta.par_chunks_mut(WORDS_PER_BLOCK * topics).enumerate();
+    /// Turns scaled counts into `n_w p(k | w)`, and returns their sums: the running counts tell in which topics a word
+    /// occurs, and all documents how often it does.
+    fn weigh_by_frequency(&self, scaled: &mut [f64], scale: f64, step: &Step, word_counts: &[u64]) -> Vec<f64> {
+        let topics = self.topics;
+        let documents = (step.seen as f64).max(1.0) * scale;
+        let blocks = scaled.par_chunks_mut(WORDS_PER_BLOCK * topics).enumerate();
         let block_totals: Vec<Vec<f64>> = blocks
             .map(|(block, rows)| {
                 let mut totals = vec![0.0; topics];
                 for (i, row) in rows.chunks_exact_mut(topics).enumerate() {
                     let word = block * WORDS_PER_BLOCK + i;
-                    row.copy_from_slice(counts.scaled_row(word as u32));
                     let all: f64 = row.iter().sum();
                     // A word that nobody has used for long has no digits left to divide by.
                     let factor = if all > NO_TOKENS { word_counts[word] as f64 / (documents * all) } else { 0.0 };
@@ -201,9 +218,7 @@ impl Lda {
         for block in &block_totals {
             totals.iter_mut().zip(block).for_each(|(total, part)| *total += part);
         }
-        let map = self.rule.probabilities(counts.scale(), &totals, self.vocabulary, step);
-        beta.par_chunks_exact_mut(topics).for_each(|row| map.apply_in_place(row));
-        Topics { beta, alpha: state.alpha.alpha.clone() }
+        totals
     }
 
     /// The fresh counts of all words at once.

@@ -99,6 +99,11 @@ impl LearnerModel for Lda {
         Ok(parameters(Lda::parameters(self, state, clock, &seen.counts), state, seen))
     }
 
+    fn take_parameters(&self, state: &mut LdaState, seen: &WordFrequencies, clock: &Step) -> Result<Parameters> {
+        let topics = Lda::take_parameters(self, state, clock, &seen.counts);
+        Ok(parameters(topics, state, seen))
+    }
+
     fn diagnostics(&self, state: &LdaState, clock: &Step) -> Diagnostics {
         diagnostics(state, clock)
     }
