@@ -226,6 +226,8 @@ impl TrainArgs {
             Some(base) => tokenizer_of(base),
             None => self.words.tokenizer()?,
         };
+        let seeds = self.seeds.as_deref().map(Seeds::load).transpose()?.unwrap_or_default();
+        Settings { seeds: vec![Vec::new(); seeds.topics().len()], ..settings.clone() }.validate_seeds()?;
         Ok(Plan {
             settings,
             inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer.clone())? },
@@ -236,7 +238,7 @@ impl TrainArgs {
             max_seconds,
             holdout: self.holdout,
             eval_every: self.eval_every,
-            seeds: self.seeds.as_deref().map(Seeds::load).transpose()?.unwrap_or_default(),
+            seeds,
         })
     }
 
