@@ -84,9 +84,10 @@ class Reference:
         return (found.T @ found).toarray(), places, first
 
     def coherence(self, topics: list[list[str]]) -> dict[str, float]:
-        """Means over topics of NPMI and C_V as gensim defines them; words that the documents lack go with nothing."""
-        known = [[self.ids.get(word) for word in topic] for topic in topics]
-        words = {word for topic in known for word in topic if word is not None}
+        """Means over topics of NPMI and C_V as gensim defines them. Words that the vectorizer drops are left out, and counted."""
+        missing = sum(word not in self.ids for topic in topics for word in topic)
+        known = [[self.ids[word] for word in topic if word in self.ids] for topic in topics]
+        words = {word for topic in known for word in topic}
         npmi, c_v = ([], [])
         for window, values in ((10, npmi), (110, c_v)):
             counts, places, windows = self.together(words, window)
@@ -97,20 +98,18 @@ class Reference:
                 else:
                     whole = table.sum(axis=0)
                     values.append(np.mean([row @ whole / (np.linalg.norm(row) * np.linalg.norm(whole)) for row in table]))
-        missing = sum(word is None for topic in known for word in topic)
         return {"npmi": float(np.mean(npmi)), "c_v": float(np.mean(c_v)), "missing_words": missing}
 
 
-def npmi_table(topic: list[int | None], counts: np.ndarray, places: dict[int, int], windows: int) -> np.ndarray:
+def npmi_table(topic: list[int], counts: np.ndarray, places: dict[int, int], windows: int) -> np.ndarray:
     """NPMI of all pairs of words of a topic."""
     table = np.full((len(topic), len(topic)), -1.0)
     for i, a in enumerate(topic):
         for j, b in enumerate(topic):
-            if a is not None and b is not None:
-                x, y = places[a], places[b]
-                both = counts[x, y] / windows
-                alone = counts[x, x] / windows * counts[y, y] / windows
-                table[i, j] = np.log((both + 1e-12) / alone) / -np.log(both + 1e-12) if alone > 0 else -1.0
+            x, y = places[a], places[b]
+            both = counts[x, y] / windows
+            alone = counts[x, x] / windows * counts[y, y] / windows
+            table[i, j] = np.log((both + 1e-12) / alone) / -np.log(both + 1e-12) if alone > 0 else -1.0
     return table
 
 
@@ -255,7 +254,7 @@ def write() -> None:
         cell = json.loads(line)
         key = (cell["corpus"], cell["documents"], cell["topics"], cell["library"])
         rows.setdefault(key, {})[cell["seed"]] = cell
-    measures = ["npmi", "c_v", "diversity", "nmi", "purity", "accuracy", "cpu_seconds"]
+    measures = ["npmi", "c_v", "diversity", "nmi", "purity", "accuracy", "missing_words", "cpu_seconds"]
     mean = {
         key: {name: np.mean([cell[name] for cell in cells.values()]) for name in measures if name in next(iter(cells.values()))}
         for key, cells in rows.items()
@@ -264,12 +263,12 @@ def write() -> None:
     for name, documents, topics in sorted({key[:3] for key in rows}):
         chosen = "defaults were chosen here" if name in CHOSEN_ON else "not chosen on"
         text += [f"## {name}, {documents:,} documents, {topics} topics ({chosen})", ""]
-        text += ["| | seeds | NPMI | C_V | diversity | NMI | purity | accuracy | CPU s |", "|---|---|---|---|---|---|---|---|---|"]
+        text += ["| | seeds | NPMI | C_V | diversity | NMI | purity | accuracy | words left out | CPU s |", "|---" * 10 + "|"]
         table = {key[3]: value for key, value in mean.items() if key[:3] == (name, documents, topics)}
         for library, value in table.items():
-            shown = [f"{value[measure]:.3f}" if measure in value else "" for measure in measures[:-1]]
+            shown = [f"{value[measure]:.3f}" if measure in value else "" for measure in measures[:-2]]
             seeds = len(rows[name, documents, topics, library])
-            text.append(f"| {library} | {seeds} | {' | '.join(shown)} | {value['cpu_seconds']:.0f} |")
+            text.append(f"| {library} | {seeds} | {' | '.join(shown)} | {value['missing_words']:.0f} | {value['cpu_seconds']:.0f} |")
         text += ["", *verdicts(table), ""]
     PAGE.write_text("\n".join(text), encoding="utf-8")
 

@@ -19,8 +19,7 @@ def texts(count=400):
     for index in range(count):
         theme = [SPACE, GAME][index % 2]
         words = [theme[(index // 2 + word) % 5] for word in range(3)]
-        words += [COMMON[(index * 7 + word * word) % 4] for word in range(6)]
-        found.append(" ".join(words))
+        found.append(" ".join([*words, *COMMON]))
     return found
 
 

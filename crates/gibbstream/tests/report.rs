@@ -6,7 +6,9 @@ use gibbstream::corpus::{Document, Length, Minibatch, Synthetic, Vocabulary, the
 use gibbstream::evaluation::coherence::{CoherenceCounter, UmassSmoothing};
 use gibbstream::explore::page::{write_json, write_page};
 use gibbstream::explore::report::{Label, Report};
-use gibbstream::explore::{ExploreOptions, Explorer, Other, Record, RecordFields, SourceText, report};
+use gibbstream::explore::{
+    ExploreOptions, Explorer, Other, Record, RecordFields, SourceText, WordOrder, report,
+};
 use gibbstream::file::{Features, HistoryEntry};
 use gibbstream::inference::mixtures::{Mixture, MixtureInference};
 use gibbstream::learn::{Settings, Snapshot, TrainingRun};
@@ -177,8 +179,9 @@ fn topics_have_the_numbers_of_the_library() {
     let snapshot = model(&vocabulary, &documents, 1);
     let report = explored(&snapshot, &documents, 2, 50);
     let parameters = snapshot.parameters().unwrap().topics().unwrap();
-    let best: Vec<Vec<u32>> = parameters
-        .summaries(10, 1.0)
+    let best: Vec<Vec<u32>> = snapshot
+        .summaries(10, WordOrder::Telling)
+        .unwrap()
         .iter()
         .map(|summary| summary.words.iter().map(|&(word, _)| word).collect())
         .collect();

@@ -328,7 +328,7 @@ export interface Timeline {
 export interface Topic {
   /** How much it is expected in a document before it is read. */
   alpha: number;
-  /** NPMI of its ten most probable words in the documents given, from -1 to 1; null without documents. */
+  /** NPMI of the first ten words shown of it in the documents given, from -1 to 1; null without documents. */
   coherence?: number | null;
   /** Its number in the order of creation, where the number of topics is open. */
   created_as?: number | null;

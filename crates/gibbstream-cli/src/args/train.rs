@@ -250,6 +250,8 @@ impl TrainArgs {
                 if tokenizer.needs_language() { tokenizer } else { tokenizer.decided(&[] as &[&str]) }
             }
         };
+        let seeds = self.seeds.as_deref().map(Seeds::load).transpose()?.unwrap_or_default();
+        Settings { seeds: vec![Vec::new(); seeds.topics().len()], ..settings.clone() }.validate_seeds()?;
         Ok(Plan {
             settings,
             inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer)? },
@@ -260,7 +262,7 @@ impl TrainArgs {
             max_seconds,
             holdout: self.holdout,
             eval_every: self.eval_every,
-            seeds: self.seeds.as_deref().map(Seeds::load).transpose()?.unwrap_or_default(),
+            seeds,
         })
     }
 

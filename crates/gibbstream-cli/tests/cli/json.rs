@@ -55,7 +55,10 @@ fn topics_and_mixtures() {
     let topics = run(&folder, "topics text.gbs --json").ok().json();
     assert_eq!(fields(&topics), ["schema", "topics"]);
     let first = &topics["topics"][0];
-    assert_eq!(fields(first), sorted("id share alpha words effective_words exclusivity"));
+    assert_eq!(
+        fields(first),
+        sorted("id share alpha words effective_words exclusivity label label_by background")
+    );
     assert_eq!(fields(&first["words"][0]), ["weight", "word"]);
     assert_eq!(first["words"].as_array().unwrap().len(), 10);
     let lines = run(&folder, "infer uci.gbs uci").ok().json_lines();

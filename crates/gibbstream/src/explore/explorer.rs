@@ -9,7 +9,8 @@ use super::layout::{MOST_TOPICS, TopicDistances, linkage, scale};
 use super::records::{Record, RecordFields};
 use super::report::{Commands, Distances, Documents, Label, REPORT_SCHEMA, Report, Words};
 use super::showcase::{Chosen, Showcase, Shown, SourceText, documents};
-use super::topics::TopicTable;
+use super::topics::{BEST_WORDS, TopicTable};
+use super::word_order::shown_words;
 use super::try_table::try_table;
 use crate::corpus::{Document, Minibatch, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
@@ -116,7 +117,7 @@ impl<'a> Explorer<'a> {
             return Err(Error::setting("sweeps", "0 sweeps estimate nothing", "use for example 100"));
         }
         let table = TopicTable::new(parameters, FollowedWords::most(parameters.met()));
-        let best: Vec<Vec<u32>> = table.facts.iter().map(|facts| facts.best.clone()).collect();
+        let best = shown_words(parameters, &snapshot.features.vocabulary(), &snapshot.shown, BEST_WORDS);
         Ok(Self {
             followed: FollowedWords::new(table.facts.iter().map(|facts| facts.followed.clone()).collect()),
             // A model of one word has no pairs of words.

@@ -27,8 +27,6 @@ const LEAST_SHARE: f64 = 1e-3;
 
 /// What is known of a topic from the model alone; words by their ids in the vocabulary.
 pub(crate) struct TopicFacts {
-    /// The most probable words, the best first.
-    pub best: Vec<u32>,
     /// The words that lists show at some lambda, ascending.
     pub shown: Vec<u32>,
     /// The words that are followed through time.
@@ -142,7 +140,6 @@ impl TopicFacts {
             followed: relevant.best(FOLLOWED_LAMBDA, followed),
             exclusivity: exclusive / best.len().max(1) as f64,
             effective_words: libm::exp(entropy),
-            best,
         }
     }
 }

@@ -285,7 +285,8 @@ impl Settings {
         }
     }
 
-    fn validate_seeds(&self) -> Result<()> {
+    /// Refuses seeds for more topics than there are, and for words that there are not.
+    pub fn validate_seeds(&self) -> Result<()> {
         let refuse = |problem: String, advice: &str| Err(Error::setting("seeds", problem, advice));
         if !self.seeds.is_empty() && !self.model.has_topics() {
             return refuse("a model of numbers has no words".into(), "leave them out");

@@ -17,7 +17,7 @@ pub struct Topic {
     pub share: f64,
     /// How much it is expected in a document before it is read.
     pub alpha: f64,
-    /// NPMI of its ten most probable words in the documents given, from -1 to 1; null without documents.
+    /// NPMI of the first ten words shown of it in the documents given, from -1 to 1; null without documents.
     pub coherence: Option<f64>,
     /// How much its ten most probable words belong to it and to no other topic, from 0 to 1.
     pub exclusivity: f64,
