@@ -121,7 +121,7 @@ fn seeds_that_make_no_sense_are_refused() {
     let folder = Folder::with_models();
     folder.write("seeds.txt", "a b\nc\nd\ne\n");
     let refused = |line: &str, text: &str| {
-        run(&folder, &format!("train reviews.jsonl --out x.gbs {line}")).refused(text)
+        run(&folder, &format!("train reviews.jsonl --out x.gbs {line}")).refused(text);
     };
     refused(
         "--topics 3 --seeds seeds.txt",

@@ -58,6 +58,7 @@ fn model(trainer: &Trainer) -> Model {
         tokenizer: None,
         history: Vec::new(),
         labels: gibbstream::file::TopicLabels::default(),
+        shown: gibbstream::file::ShownWords::default(),
     }
 }
 
