@@ -71,13 +71,14 @@ class Explorable:
         max_documents: int = 2_000,
         relevance: float = 0.6,
         compare: Any = None,
+        force: bool = False,
     ) -> Path:
         """Write one offline HTML file to explore the model and its documents.
 
         Parameters
         ----------
         path : path
-            File to write. It appears only when it is complete.
+            File to write. It appears only when it is complete. An older page is replaced, any other file is not.
         X : list or column of texts, TextCorpus, sparse matrix or array, optional
             Documents to show. Without them the page shows topics and words.
         texts : list of texts or of lists of tokens, optional
@@ -100,6 +101,8 @@ class Explorable:
             Where the slider for the relevance of words stands at first.
         compare : LDA or HDP, optional
             Another model to compare this one with.
+        force : bool
+            Replace the file, whatever it holds.
 
         Returns
         -------
@@ -117,7 +120,7 @@ class Explorable:
         'page.html'
         """
         path = Path(path)
-        choices = self._choices(title, labels, force_labels, max_documents, relevance) | {"path": path}
+        choices = self._choices(title, labels, force_labels, max_documents, relevance) | {"path": path, "force": force}
         self._report(X, texts, _beside(X, texts, times, groups, ids), choices, compare)
         return path
 
@@ -290,6 +293,7 @@ class Explorable:
             "labels": _labels_text(labels),
             "force_labels": force_labels,
             "path": None,
+            "force": False,
             "as_json": False,
         }
 

@@ -29,7 +29,7 @@ class LDA(TopicEstimator):
         How to tokenize raw text: parameters of :class:`TextCorpus`, such as ``{"min_df": 5, "stop_words": None}``. The
         model stores them.
     seeds : list of lists of str, or dict of them by label, optional
-        Words that pull the first topics: each of these topics begins with half of its tokens on its words. Keys of a
+        Words that pull the first topics: each of these topics starts with half of its tokens on its words. The keys of a
         dictionary become labels.
     transform_sweeps : int
         Sweeps over each document in ``transform``; the first quarter is dropped as burn-in, the rest is averaged. Fewer
@@ -96,12 +96,14 @@ class LDA(TopicEstimator):
         n_components: int = 10,
         *,
         method: str = "g-oem",
+        mode: str | None = None,
         paper: bool = False,
         batch: int | str = 100,
         sweeps: int | None = None,
         kappa: float | None = None,
         offset: float | None = None,
         tau: float | None = None,
+        min_step: float | None = None,
         step: str | None = None,
         alpha: str | None = None,
         averaging: str | None = None,
@@ -114,6 +116,8 @@ class LDA(TopicEstimator):
         start: str | None = None,
         topic_prior: float | None = None,
         total_docs: int | None = None,
+        prequential: bool | str | None = None,
+        adapt: bool | None = None,
         passes: int | None = None,
         text: Mapping[str, Any] | None = None,
         seeds: Sequence[Sequence[str]] | Mapping[str, Sequence[str]] | None = None,
@@ -126,12 +130,14 @@ class LDA(TopicEstimator):
     ) -> None:
         self.n_components = n_components
         self.method = method
+        self.mode = mode
         self.paper = paper
         self.batch = batch
         self.sweeps = sweeps
         self.kappa = kappa
         self.offset = offset
         self.tau = tau
+        self.min_step = min_step
         self.step = step
         self.alpha = alpha
         self.averaging = averaging
@@ -144,6 +150,8 @@ class LDA(TopicEstimator):
         self.start = start
         self.topic_prior = topic_prior
         self.total_docs = total_docs
+        self.prequential = prequential
+        self.adapt = adapt
         self.passes = passes
         self.text = text
         self.seeds = seeds

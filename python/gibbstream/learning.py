@@ -143,8 +143,9 @@ class Learner(BaseEstimator):
         """Learn from further documents; the total number need not be known.
 
         The documents are cut into minibatches of ``batch``; the last one may be shorter and is learnt from all the
-        same, with less weight in proportion. So chunks of a multiple of ``batch`` documents give, bit for bit, the
-        model that one call of ``fit`` with all documents gives.
+        same, with less weight in proportion. A new model gets the settings for streams, unless ``mode`` says otherwise.
+        So chunks of a multiple of ``batch`` documents give the model that one call of ``fit`` with all documents and
+        ``mode="stream"`` gives.
 
         Parameters
         ----------
@@ -163,7 +164,7 @@ class Learner(BaseEstimator):
             for chunk in X:
                 self.partial_fit(chunk)
             return self
-        rows, count = self._begin(X, "partial_fit")
+        rows, count = self._begin(X, "partial_fit", stream=True)
         self._learn(rows, count, 1)
         return self
 
@@ -177,23 +178,24 @@ class Learner(BaseEstimator):
             raise ValueError("passes: an iterator can be read once only; give a matrix, or leave passes out")
         return passes
 
-    def _begin(self, X: Any, action: str) -> tuple[Source, int]:
-        """The rows to learn from and their number, with a model that is ready for them."""
+    def _begin(self, X: Any, action: str, *, stream: bool = False) -> tuple[Source, int]:
+        """The rows to learn from and their number, with a model that is ready for them.
+
+        A new model is one for files or for streams, unless ``mode`` says so; one that is there stays what it is.
+        """
         fresh = not self._has_model()
         rows, names, corpus = self._read(X, reset=fresh)
         count = row_count(rows)
         if fresh:
-            self._create(rows, names, corpus, count if action == "fit" else None)
+            documents = count if action == "fit" else None
+            width = rows.width if isinstance(rows, Corpus) else rows[-1]
+            self._create_for(int(width), documents, names=names, corpus=corpus, stream=stream)
         else:
             self._model.configure(self._parameters(), self._threads(), None)
         if isinstance(rows, Corpus):
             rows = self._model.number(rows)
         self._model.begin(action)
         return rows, count
-
-    def _create(self, rows: Source, names: Sequence[str] | None, corpus: Corpus | None, documents: int | None) -> None:
-        width = rows.width if isinstance(rows, Corpus) else rows[-1]
-        self._create_for(int(width), documents, names=names, corpus=corpus)
 
     def _create_for(
         self,
@@ -203,12 +205,15 @@ class Learner(BaseEstimator):
         names: Sequence[str] | None = None,
         corpus: Corpus | None = None,
         files: Files | None = None,
+        stream: bool = False,
     ) -> None:
         self.seed_ = self._draw_seed()
         self.n_features_in_ = width
         seeds = getattr(self, "seeds", None)
         written = None if seeds is None else json.dumps(seeds, default=list)
-        self._model = Model(self._parameters(), width, self._threads(), documents, names, corpus, files, written)
+        self._model = Model(
+            self._parameters(), width, self._threads(), documents, names, corpus, files, written, stream
+        )
 
     def _learn(self, rows: Source, count: int, passes: int) -> None:
         """All minibatches of some passes; the last one of a pass may be short."""
@@ -236,7 +241,7 @@ class Learner(BaseEstimator):
         with Watch(self, None) as watch:
             for chunk in chunks:
                 if rows is None:
-                    rows, _ = self._begin(chunk, "fit")
+                    rows, _ = self._begin(chunk, "fit", stream=True)
                     self._model.begin_pass(0)
                 else:
                     rows = self._further(chunk)

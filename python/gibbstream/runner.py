@@ -324,6 +324,8 @@ def _check_request(before: dict[str, Any], now: dict[str, Any], estimator: Learn
         # The seed was drawn when the run began.
         estimator.seed_ = before["settings"]["seed"]
         now["settings"]["seed"] = estimator.seed_
+    # Runs that do not say were begun for files.
+    before["settings"].setdefault("mode", "file")
     different = [name for name in now["settings"] if before["settings"].get(name) != now["settings"][name]]
     different += [name for name in ("passes", "staleness") if before.get(name) != now[name]]
     if different:

@@ -103,7 +103,7 @@ class ChunkSource(Source):
         """The model for the columns of the first chunk."""
         self._estimator = estimator
         for chunk in self._chunks:
-            self._first, _ = estimator._begin(chunk, "fit")
+            self._first, _ = estimator._begin(chunk, "fit", stream=True)
             return
         raise ValueError("X: the iterator gave nothing; give at least one chunk of documents")
 
@@ -146,5 +146,5 @@ class PackSource(Source):
 
     def create(self, estimator: Learner) -> None:
         """The model for the words or columns that were found."""
-        estimator._create_for(self.width, self.count, names=self.words, corpus=self.corpus)
+        estimator._create_for(self.width, self.count, names=self.words, corpus=self.corpus, stream=not self.again)
         estimator._model.begin("fit")

@@ -611,6 +611,8 @@ class LDAModel(_LDAParams, Model, MLReadable, MLWritable):
 class _StreamSource(DataFrameSource):
     """A batch for a model that may have learnt before: its words stay as they are."""
 
+    again = False
+
     def create(self, estimator: Learner) -> None:
         if not estimator._has_model():
             super().create(estimator)

@@ -21,8 +21,8 @@ def test_topics_are_recovered(counts):
     assert best == {frozenset([topic]) for topic in range(4)}
 
 
-def test_partial_fit_is_fit(counts):
-    whole = LDA(3, batch=50, random_state=7).fit(counts)
+def test_partial_fit_is_fit_of_a_stream(counts):
+    whole = LDA(3, batch=50, random_state=7, mode="stream").fit(counts)
     parts = LDA(3, batch=50, random_state=7)
     for start in range(0, 600, 150):
         parts.partial_fit(counts[start : start + 150])
@@ -37,13 +37,13 @@ def test_partial_fit_is_fit(counts):
 
 @pytest.mark.parametrize("chunk", [1, 33, 50, 600])
 def test_streams_are_cut_into_full_minibatches(counts, chunk):
-    whole = LDA(3, batch=50, random_state=7).fit(counts)
+    whole = LDA(3, batch=50, random_state=7, mode="stream").fit(counts)
     chunks = (counts[start : start + chunk] for start in range(0, 600, chunk))
     assert LDA(3, batch=50, random_state=7).fit(chunks).model_hash_ == whole.model_hash_
 
 
 def test_streams_may_end_in_a_short_minibatch(counts):
-    whole = LDA(3, batch=64, random_state=7).fit(counts)
+    whole = LDA(3, batch=64, random_state=7, mode="stream").fit(counts)
     chunks = [counts[:100], counts[100:]]
     assert LDA(3, batch=64, random_state=7).fit(iter(chunks)).model_hash_ == whole.model_hash_
     lda = LDA(3, batch=50, random_state=7).partial_fit(iter(chunks))
@@ -52,6 +52,30 @@ def test_streams_may_end_in_a_short_minibatch(counts):
         LDA().fit(iter([]))
     with pytest.raises(ValueError, match="can be read once only"):
         LDA(passes=2).fit(iter(chunks))
+
+
+def test_the_input_decides_whether_it_is_a_file_or_a_stream(counts, tmp_path):
+    def hashed(mode, X=counts, learn="fit", **others):
+        return getattr(LDA(3, batch=50, random_state=7, mode=mode, passes=1, **others), learn)(X).model_hash_
+
+    chunks = [counts[:200], counts[200:]]
+    file, stream = hashed("file"), hashed("stream")
+    assert file != stream
+    for mode in (None, "auto"):
+        assert hashed(mode) == file
+        assert hashed(mode, iter(chunks)) == stream
+        assert hashed(mode, counts, "partial_fit") == stream
+    assert hashed("file", iter(chunks)) == file
+    assert hashed("file", counts, "partial_fit") == file
+    assert hashed("stream", kappa=0.6, averaging="frequencies") == file
+    # A model stays what it is.
+    lda = LDA(3, batch=50, random_state=7).partial_fit(counts)
+    lda.save(tmp_path / "m.gbs")
+    loaded = LDA.load(tmp_path / "m.gbs")
+    assert loaded.mode == "stream"
+    assert loaded.partial_fit(counts).model_hash_ == lda.partial_fit(counts).model_hash_
+    with pytest.raises(ValueError, match="mode: there is no `river`; use one of auto, file, stream"):
+        LDA(mode="river").fit(counts)
 
 
 def test_fit_begins_anew(counts):
@@ -288,3 +312,16 @@ def test_progress_bar_on_a_terminal():
     bar.close()
     assert "50% |███████████████               | 5/10" in screen.getvalue()
     assert screen.getvalue().startswith("\r")
+
+
+def test_scores_on_the_way(counts):
+    lda = LDA(4, batch=20, sweeps=5, prequential=True, random_state=0).fit(counts)
+    plain = LDA(4, batch=20, sweeps=5, random_state=0).fit(counts)
+    assert lda.model_hash_ == plain.model_hash_
+    last, first = lda.history_[-1], lda.history_[0]
+    assert first["prequential"] is None
+    assert last["prequential"] > 0 and last["prequential_unigram"] > 0
+    assert plain.history_[-1]["prequential"] is None
+    assert lda.drift_ == []
+    recent = LDA(4, batch=20, sweeps=5, averaging="frequencies=50", min_step=0.1, random_state=0).fit(counts)
+    assert min(record["rho"] for record in recent.history_) >= 0.1

@@ -90,7 +90,8 @@ def test_every_way_to_hand_documents_over_gives_the_same_bits(counts, tmp_path):
     assert learnt_with(grown, counts.toarray(), FaultyRunner()) == here
     once = lda().fit(counts).model_hash_
     chunks = [counts[:7], counts[7:311], counts[311:]]
-    assert learnt_with(lda(), iter(chunks), FaultyRunner()) == once
+    assert learnt_with(lda(mode="file"), iter(chunks), FaultyRunner()) == once
+    assert learnt_with(lda(), iter(chunks), FaultyRunner()) == lda(mode="stream").fit(counts).model_hash_
     X = counts.tocoo()
     entries = "".join(f"{row + 1} {word + 1} {count}\n" for row, word, count in zip(X.row, X.col, X.data, strict=True))
     (tmp_path / "docword.txt").write_text(f"{X.shape[0]}\n{X.shape[1]}\n{X.nnz}\n{entries}")

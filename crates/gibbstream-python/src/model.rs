@@ -14,12 +14,12 @@ use gibbstream::corpus::{Tokenizer, Vocabulary};
 use gibbstream::explore::{background, summaries};
 use gibbstream::file::{Destination, Features, Kind};
 use gibbstream::inference::mixtures::assigned;
-use gibbstream::learn::{Array, Parameters, Seeds, Snapshot, TrainingRun, Values};
+use gibbstream::learn::{Array, Mode, Parameters, Seeds, Snapshot, TrainingRun, Values};
 use gibbstream::model::topics::hdp::sticks::Sticks;
 use gibbstream::model::topics::hdp::topics_used;
 use gibbstream::model::topics::lda::Topics;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyUserWarning;
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use rayon::ThreadPool;
@@ -113,7 +113,9 @@ fn numbered(py: Python<'_>, seeds: &str, features: &Features) -> PyResult<Vec<Ve
 impl Model {
     /// A model that has learnt nothing. Words are those of the corpus, or given, or else numbered from 0.
     #[new]
-    #[pyo3(signature = (parameters, width, threads, documents=None, words=None, corpus=None, files=None, seeds=None))]
+    #[pyo3(signature = (
+        parameters, width, threads, documents=None, words=None, corpus=None, files=None, seeds=None, stream=false
+    ))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn create(
         parameters: &Bound<'_, PyDict>,
@@ -124,8 +126,10 @@ impl Model {
         corpus: Option<&Bound<'_, Corpus>>,
         files: Option<&Bound<'_, Files>>,
         seeds: Option<&str>,
+        stream: bool,
     ) -> PyResult<Self> {
-        let mut settings = settings(parameters, width, documents)?;
+        let mode = if stream { Mode::Stream } else { Mode::File };
+        let mut settings = settings(parameters, width, documents, mode)?;
         let words = words.unwrap_or_else(|| (0..width).map(|word| word.to_string()).collect());
         let features = match (corpus, files) {
             (Some(corpus), _) => Features::Words(corpus.get().vocabulary.clone()),
@@ -181,8 +185,11 @@ impl Model {
         documents: Option<u64>,
     ) -> PyResult<()> {
         let py = parameters.py();
-        let words = self.with(py, |state| Ok(state.run.trainer().settings().features))?;
-        let mut settings = settings(parameters, words, documents)?;
+        let (words, mode) = self.with(py, |state| {
+            let settings = state.run.trainer().settings();
+            Ok((settings.features, settings.mode))
+        })?;
+        let mut settings = settings(parameters, words, documents, mode)?;
         self.with(py, |state| {
             let before = state.run.trainer().settings();
             settings.seeds.clone_from(&before.seeds);
@@ -488,6 +495,14 @@ impl Model {
 
     fn last_record(&self, py: Python<'_>) -> PyResult<Option<Record>> {
         self.with(py, |state| Ok(state.records.last))
+    }
+
+    /// Changes of the stream that were noticed, as JSON.
+    fn changes(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |state| {
+            serde_json::to_string(state.run.changes())
+                .map_err(|error| PyValueError::new_err(error.to_string()))
+        })
     }
 
     fn restore_records(&self, py: Python<'_>, records: Vec<Record>) -> PyResult<()> {

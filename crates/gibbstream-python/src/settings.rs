@@ -4,7 +4,7 @@ use crate::error::{OrException, spelling};
 use gibbstream::error::spelled;
 use gibbstream::learn::knobs::{self, KNOBS, Kind, Knob};
 use gibbstream::learn::method::Method;
-use gibbstream::learn::{ModelKind, Settings};
+use gibbstream::learn::{Mode, ModelKind, Settings};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,7 +20,7 @@ pub fn method_names(model: &str) -> Vec<&'static str> {
 #[pyfunction]
 pub fn usual_passes(model: &str, method: &str) -> PyResult<u64> {
     let kind = ModelKind::named(model).ok_or_else(|| PyValueError::new_err(format!("no model {model}")))?;
-    Ok(kind.recommended(method).or_exception()?.usual_passes())
+    Ok(kind.recommended(method, Mode::File).or_exception()?.usual_passes())
 }
 
 /// The parameters of a kind of model: name, type, description and default.
@@ -45,8 +45,14 @@ fn own(model: &str) -> impl Iterator<Item = &'static Knob> {
     KNOBS.iter().filter(move |knob| knob.name != "model" && knob.models.contains(&model))
 }
 
-/// Settings from parameters by name. `documents` is the size of the corpus, if it is known, for methods that ask.
-pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<u64>) -> PyResult<Settings> {
+/// Settings from parameters by name. `documents` is the size of the corpus, if it is known, for methods that ask; `mode` is
+/// what the input is, unless the parameters say so.
+pub fn settings(
+    parameters: &Bound<'_, PyDict>,
+    words: usize,
+    documents: Option<u64>,
+    mode: Mode,
+) -> PyResult<Settings> {
     let value = |name: &str| Ok::<_, PyErr>(parameters.get_item(name)?.filter(|value| !value.is_none()));
     let model = value("model")?.map_or_else(|| Ok("lda".to_owned()), |model| model.extract::<String>())?;
     let mut given = vec![("model", model.clone())];
@@ -61,7 +67,7 @@ pub fn settings(parameters: &Bound<'_, PyDict>, words: usize, documents: Option<
             None => {}
         }
     }
-    let mut settings = knobs::settings(&given).or_exception()?.vocabulary(words);
+    let mut settings = knobs::settings_in(mode, &given).or_exception()?.vocabulary(words);
     if let Some(documents) = documents {
         settings.method = settings.method.with_population(documents as f64);
     }
@@ -77,6 +83,9 @@ fn written(knob: &Knob, value: &Bound<'_, PyAny>) -> PyResult<String> {
         Kind::Number => value.extract::<f64>().map(|number| number.to_string()),
         Kind::Switch => value.extract::<bool>().map(|on| on.to_string()),
         Kind::Batch => value.extract().or_else(|_| whole()),
+        Kind::Choice(names) if names.contains(&"true") => {
+            value.extract().or_else(|_| value.extract::<bool>().map(|on| on.to_string()))
+        }
         Kind::Choice(_) | Kind::Rule(_) | Kind::Method => value.extract(),
     };
     written.map_err(|_| {

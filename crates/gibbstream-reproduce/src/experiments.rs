@@ -554,7 +554,8 @@ mod tests {
             assert_eq!(same, !text.contains("--"), "{text}");
         }
         assert_eq!(method("olda --sweeps 200").sweeps, 200);
-        let usual = gibbstream::learn::method::Method::recommended("g-oem").unwrap();
+        let usual =
+            gibbstream::learn::method::Method::recommended("g-oem", gibbstream::learn::Mode::File).unwrap();
         assert_eq!(method(USUAL), usual.with_population(sample.documents as f64));
     }
 

@@ -14,7 +14,7 @@ use gibbstream::evaluation::{Estimator, Evaluation, Score, Scorer, Unigram};
 use gibbstream::learn::batch_size::BatchSize;
 use gibbstream::learn::method::Method;
 use gibbstream::learn::trainer::Trainer;
-use gibbstream::learn::{Cost, ModelKind, Settings};
+use gibbstream::learn::{Cost, Mode, ModelKind, Settings};
 use gibbstream::model::topics::alpha::AlphaRule;
 use gibbstream::model::topics::hdp::HdpSettings;
 use gibbstream::model::topics::lda::Topics;
@@ -102,7 +102,7 @@ pub fn method_of(cell: &Cell) -> gibbstream::Result<Method> {
     let base = if cell.is_open() { ["--model", "hdp"].as_slice() } else { &["--topics", "1", "--paper"] };
     let words = base.iter().copied().chain(["--method"]).chain(text.split_whitespace());
     let matches = command.try_get_matches_from(words).map_err(wrong)?;
-    let settings = KnobArgs::from_arg_matches(&matches).map_err(wrong)?.settings(None)?;
+    let settings = KnobArgs::from_arg_matches(&matches).map_err(wrong)?.settings(None, Mode::File)?;
     Ok(settings.method.with_population(cell.documents as f64))
 }
 
@@ -169,7 +169,7 @@ impl Run<'_> {
             batch: BatchSize::of(cell.batch),
             seed: Seed(cell.seed),
             model: if cell.is_open() { ModelKind::Hdp(HdpSettings::default()) } else { ModelKind::Lda },
-            seeds: Vec::new(),
+            ..Settings::new(cell.topics)
         };
         let mut learnt = Learnt {
             trainer: Trainer::new(settings, 1)?,

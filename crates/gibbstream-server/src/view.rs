@@ -2,7 +2,7 @@
 
 use crate::timeline::Timeline;
 use bytes::Bytes;
-use gibbstream::corpus::{Document, StopWords, Tokenizer, Vocabulary, count_words};
+use gibbstream::corpus::{Document, Tokenizer, Vocabulary, count_words};
 use gibbstream::explore::report::Commands;
 use gibbstream::explore::{self, ExploreOptions, WordOrder, background, names_of};
 use gibbstream::file::{Features, LabelSource};
@@ -150,8 +150,7 @@ impl View {
     /// Makes in advance what is asked for often.
     pub fn new(snapshot: Snapshot, timeline: Timeline) -> Result<Self> {
         let (hash, vocabulary) = (snapshot.hash(), snapshot.features.vocabulary());
-        let plain = || Tokenizer { min_length: 1, stop_words: StopWords::none(), ..Tokenizer::default() };
-        let tokenizer = snapshot.tokenizer.clone().unwrap_or_else(plain);
+        let tokenizer = snapshot.tokenizer.clone().unwrap_or_else(Tokenizer::plain);
         let mut view = Self {
             snapshot,
             hash,

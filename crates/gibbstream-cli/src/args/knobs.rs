@@ -4,8 +4,8 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
 use gibbstream::Result;
 use gibbstream::error::spelled;
-use gibbstream::learn::Settings;
 use gibbstream::learn::knobs::{self, KNOBS, Kind, Knob};
+use gibbstream::learn::{Mode, Settings};
 
 /// Knobs that were given on the command line, by a variable or in the configuration file.
 #[derive(Clone, Debug)]
@@ -26,11 +26,12 @@ impl KnobArgs {
         Self { given: others.chain([(name, value)]).collect() }
     }
 
-    /// The settings of a new model, or of one that goes on; a new one has one word until they are counted.
-    pub fn settings(&self, before: Option<&Settings>) -> Result<Settings> {
+    /// The settings of a new model, for an input of that kind unless another is given, or of one that goes on; a new one
+    /// has one word until they are counted.
+    pub fn settings(&self, before: Option<&Settings>, mode: Mode) -> Result<Settings> {
         match before {
             Some(before) => knobs::continued(before, &self.given),
-            None => knobs::settings(&self.given).map(|settings| settings.vocabulary(1)),
+            None => knobs::settings_in(mode, &self.given).map(|settings| settings.vocabulary(1)),
         }
     }
 }
@@ -62,6 +63,11 @@ fn flag(knob: &'static Knob) -> Arg {
     let arg = if more.is_empty() { arg } else { arg.long_help(format!("{short}\n\n{more}")) };
     let arg = match knob.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
+        // Alone it means on; what comes after it is an input.
+        Kind::Choice(names) if knob.name == "prequential" => {
+            let arg = arg.num_args(0..=1).require_equals(true).default_missing_value("on");
+            arg.value_name(knob.value).value_parser(names.to_vec()).hide_possible_values(true)
+        }
         Kind::Choice(names) => {
             arg.value_name(knob.value).value_parser(names.to_vec()).hide_possible_values(true)
         }
@@ -73,7 +79,8 @@ fn flag(knob: &'static Knob) -> Arg {
 
 fn heading(knob: &Knob) -> &'static str {
     match knob.name {
-        "model" | "topics" | "batch" => "Model",
+        "model" | "topics" | "mode" | "batch" => "Model",
+        "prequential" | "adapt" => "Streams",
         _ if knob.models == ["hdp"] => "Open number of topics (--model hdp)",
         _ if knob.models.contains(&"lda") => "Method",
         _ => "Models of numbers",

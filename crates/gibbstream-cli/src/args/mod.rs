@@ -344,7 +344,7 @@ mod tests {
             let (name, value) = (knob.name, value(knob));
             let flag = format!("--{name}");
             let is_switch = matches!(knob.kind, Kind::Switch);
-            let words = if is_switch { vec![flag] } else { vec![flag, value.to_owned()] };
+            let words = if is_switch { vec![flag] } else { vec![format!("{flag}={value}")] };
             assert_eq!(given(command(), &words, name).as_deref(), Some(value), "{name}");
             assert_eq!(given(command(), &[], name), None, "{name}");
 
@@ -361,15 +361,26 @@ mod tests {
     }
 
     #[test]
+    fn scores_on_the_way_are_asked_for_with_or_without_a_value() {
+        for (words, expected) in
+            [("--prequential", "on"), ("--prequential=off", "off"), ("--prequential other", "on")]
+        {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            assert_eq!(given(command(), &words, "prequential").as_deref(), Some(expected), "{words:?}");
+        }
+    }
+
+    #[test]
     fn help_shows_the_defaults_of_the_recommended_methods() {
         let help = command().find_subcommand_mut("train").unwrap().render_help().to_string();
         let plain = help.split_whitespace().collect::<Vec<_>>().join(" ");
         for knob in KNOBS.iter().filter(|knob| knob.name != "seed" && !matches!(knob.kind, Kind::Switch)) {
-            let start = plain.find(&format!("--{} ", knob.name)).expect(knob.name);
+            let shown = [format!("--{} ", knob.name), format!("--{}[", knob.name)];
+            let start = shown.iter().find_map(|shown| plain.find(shown)).expect(knob.name);
             let text = &plain[start..(start + 400).min(plain.len())];
             let Some(default) = knob.defaults() else { continue };
             assert!(text.contains(&format!("[default: {default}]")), "{}: {text}", knob.name);
         }
-        assert!(plain.contains("[default: 0.6; 0.7 for hdp; 0.5 for ica]"), "{plain}");
+        assert!(plain.contains("[default: 0.6; 0.5 for streams; 0.7 for hdp; 0.5 for ica]"), "{plain}");
     }
 }

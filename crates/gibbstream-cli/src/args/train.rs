@@ -5,12 +5,12 @@ use super::checkpoint::CheckpointArgs;
 use super::input::{InputArgs, WordArgs};
 use super::knobs::KnobArgs;
 use crate::command::evaluate::tokenizer_of;
-use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
+use gibbstream::corpus::{Inputs, OpenRule, SAMPLED_FROM_STREAMS, Tokenizer, VocabularyLimits};
 use gibbstream::file::Model;
-use gibbstream::learn::{Seeds, Settings};
+use gibbstream::learn::{Mode, Seeds, Settings};
 use gibbstream::{Error, Result};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,8 +22,8 @@ Examples:
   gibbstream train patches.npy --model ica --components 16 --out patches.gbs      rows of numbers
   gibbstream train events.jsonl --follow --vocab-mode grow --topics 50 --checkpoint events/ --resume --out events.gbs
 
-Text is read twice: first to build the vocabulary, then to learn. Standard input is copied to a temporary file for
-this, unless the vocabulary is given with --vocab.
+Text is read twice: first to build the vocabulary, then to learn; with --phrases once more. Standard input is copied to a
+temporary file for this, unless the vocabulary is given with --vocab.
 
 With --holdout N, the first N documents are not used for training or for the vocabulary. They are scored every
 --eval-every minibatches and at the end.
@@ -34,23 +34,28 @@ Ctrl-C, SIGTERM or SIGHUP finishes the current minibatch and writes the model to
 To resume a run that was interrupted or killed, repeat the command with --checkpoint DIR and --resume. The result is
 the same model as that of an uninterrupted run. Input from a pipe must start again from the beginning.
 
---seeds FILE names words that pull the first topics: one line of words for each topic, such as
-`space: orbit nasa shuttle`. The text before the colon becomes the label of the topic.
-
 --follow reads a growing file like `tail -F`, also when the file is replaced. The vocabulary must be given with --vocab,
 or use --vocab-mode grow or hash=BITS.
+
+--seeds FILE starts the first topics from words that you choose: one line of words per topic, such as
+`space: orbit nasa shuttle`. The text before the colon becomes the label of the topic. Seeds only say which topic is
+which; the other words are learnt.
 
 --continue MODEL trains a model on more documents. Its settings stay the same unless flags change them. Changes are
 recorded in the history of the model.";
 
 /// Flags that decide which words there are.
-const WORD_FLAGS: [&str; 9] = [
+const WORD_FLAGS: [&str; 13] = [
     "vocab",
     "vocab-mode",
     "max-vocab",
     "min-df",
     "max-df",
+    "language",
     "stop-words",
+    "html",
+    "keep-urls",
+    "phrases",
     "ngrams",
     "min-length",
     "no-lowercase",
@@ -122,8 +127,9 @@ pub struct Plan {
     /// All but the size of the vocabulary, which is 1 until it is known.
     pub settings: Settings,
     pub inputs: Inputs,
-    pub tokenizer: Tokenizer,
     pub limits: VocabularyLimits,
+    /// Whether words that belong together are looked for.
+    pub phrases: bool,
     /// How words get their places, if they are not fixed.
     pub open_rule: Option<OpenRule>,
     pub passes: u64,
@@ -135,6 +141,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Documents of a stream that are there before the first minibatch is learnt from, as far as its language is looked for.
+    pub fn first_documents(&self) -> usize {
+        (self.holdout + self.settings.minibatch_after(0)).min(SAMPLED_FROM_STREAMS)
+    }
+
     /// Everything that decides the result, so that a run is resumed only as what it was.
     pub fn request(&self, args: &TrainArgs) -> Value {
         let mut request = json!({
@@ -147,6 +158,9 @@ impl Plan {
         if self.settings.model.has_topics() {
             request["words"] = json!(self.limits);
             request["vocab-mode"] = json!(self.open_rule);
+            if self.phrases {
+                request["phrases"] = json!(true);
+            }
         }
         if !self.seeds.topics().is_empty() {
             let words: Vec<&[String]> = self.seeds.topics().iter().map(|topic| &*topic.words).collect();
@@ -157,9 +171,15 @@ impl Plan {
 }
 
 impl TrainArgs {
-    /// Checks everything that can be checked without reading documents. `base` is the model to go on from.
-    pub fn plan(&self, general: &General, base: Option<&Model>) -> Result<Plan> {
-        let settings = self.knobs.settings(base.map(|base| &base.settings))?;
+    /// Checks everything that can be checked without reading documents. `base` is the model to go on from; `mode` is
+    /// what the input is taken for if neither it nor the user says so, or else what it looks like.
+    pub fn plan(&self, general: &General, base: Option<&Model>, mode: Option<Mode>) -> Result<Plan> {
+        let before = base.map(|base| &base.settings);
+        let settings = self.knobs.settings(before, mode.unwrap_or_default())?;
+        let settings = match mode {
+            None => self.knobs.settings(before, self.mode_of_input(&settings)?)?,
+            Some(_) => settings,
+        };
         let has_topics = settings.model.has_topics();
         match base {
             _ if !has_topics => self.refuse(&[&WORD_FLAGS[..], &DOCUMENT_FLAGS].concat(), || {
@@ -224,15 +244,19 @@ impl TrainArgs {
         let tokenizer = match base {
             _ if !has_topics => Tokenizer::default(),
             Some(base) => tokenizer_of(base),
-            None => self.words.tokenizer()?,
+            // A language that is told needs no documents.
+            None => {
+                let tokenizer = self.words.tokenizer()?;
+                if tokenizer.needs_language() { tokenizer } else { tokenizer.decided(&[] as &[&str]) }
+            }
         };
         let seeds = self.seeds.as_deref().map(Seeds::load).transpose()?.unwrap_or_default();
         Settings { seeds: vec![Vec::new(); seeds.topics().len()], ..settings.clone() }.validate_seeds()?;
         Ok(Plan {
             settings,
-            inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer.clone())? },
-            tokenizer,
+            inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer)? },
             limits: self.words.limits()?,
+            phrases: self.words.phrases && base.is_none(),
             open_rule,
             passes,
             max_seconds,
@@ -240,6 +264,18 @@ impl TrainArgs {
             eval_every: self.eval_every,
             seeds,
         })
+    }
+
+    /// What can be read again and has an end is a file. So is what can be read only once, if it has to be copied to
+    /// a temporary file: to count its words, or for more passes.
+    fn mode_of_input(&self, settings: &Settings) -> Result<Mode> {
+        let open = self.words.open_rule()?.is_some();
+        let known = self.input.reading.vocab.is_some() && self.words.limits()?.keep_all();
+        let words = open || known || !settings.model.has_topics();
+        let once = self.passes.unwrap_or(settings.method.usual_passes()) == 1;
+        let is_stream =
+            self.follow || (words && once && self.input.inputs.iter().any(|path| is_read_once(path)));
+        Ok(if is_stream { Mode::Stream } else { Mode::File })
     }
 
     /// The rule of a model that is continued stays, except that fixed words may begin to grow.
@@ -264,4 +300,9 @@ impl TrainArgs {
             Some(flag) => Err(Error::setting(*flag, problem(), "leave it out")),
         }
     }
+}
+
+/// Whether it is standard input, or another pipe.
+fn is_read_once(path: &Path) -> bool {
+    path == Path::new("-") || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }

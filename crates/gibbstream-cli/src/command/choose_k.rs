@@ -17,7 +17,7 @@ use gibbstream::evaluation::coherence::{CoherenceCounter, UmassSmoothing};
 use gibbstream::evaluation::stability::stability;
 use gibbstream::file::Destination;
 use gibbstream::learn::{
-    Ended, Event, FitOptions, Observation, Observer, Settings, Snapshot, TopicParameters, TrainingRun,
+    Ended, Event, FitOptions, Mode, Observation, Observer, Settings, Snapshot, TopicParameters, TrainingRun,
 };
 use gibbstream::numerics::random::Seed;
 use gibbstream::{Error, Result};
@@ -271,7 +271,7 @@ struct Setting {
 impl Setting {
     fn new(args: &ChooseKArgs, general: &General, output: &Output) -> anyhow::Result<Self> {
         let train = args.train(args.grid.0[0]);
-        let mut plan = train.plan(general, None)?;
+        let mut plan = train.plan(general, None, Some(Mode::File))?;
         if plan.open_rule.is_some() {
             let problem = "models can be compared only if they know the same words";
             return Err(Error::setting("--vocab-mode", problem, "use --vocab-mode fixed").into());
@@ -301,7 +301,8 @@ impl Setting {
         let prepared = Prepared::new(inputs.clone(), &mut plan, &train, None, output)?;
         let vocabulary = prepared.features.vocabulary();
         let (skip, limit) = (plan.inputs.skip, plan.inputs.limit);
-        let source = |skip, limit| Source::documents(inputs.range(skip, limit), vocabulary.clone());
+        let source =
+            |skip, limit| Source::documents(prepared.source.inputs.range(skip, limit), vocabulary.clone());
         Ok(Self {
             held_out: source(skip, Some(aside)),
             training: source(skip + aside, limit.map(|limit| limit - aside)),
@@ -312,7 +313,7 @@ impl Setting {
     }
 
     fn settings(&self, args: &ChooseKArgs, topics: usize, seed: u64) -> Result<Settings> {
-        let asked = args.train(topics).knobs.settings(None)?;
+        let asked = args.train(topics).knobs.settings(None, Mode::File)?;
         let method = self.plan.settings.method;
         Ok(Settings { method, seed: Seed(seed), features: self.plan.settings.features, ..asked })
     }

@@ -5,7 +5,7 @@ use crate::args::General;
 use crate::args::input::{InputArgs, report_bad, report_found};
 use crate::output::{FAINT, Output, STRONG, count};
 use crate::source::{Source, refuse};
-use gibbstream::corpus::{StopWords, Tokenizer};
+use gibbstream::corpus::Tokenizer;
 use gibbstream::evaluation::coherence::{Coherence, CoherenceCounter, TopicCoherence, UmassSmoothing};
 use gibbstream::evaluation::completion::Completion;
 use gibbstream::evaluation::elbo::Elbo;
@@ -179,11 +179,7 @@ fn completion(snapshot: &Snapshot, source: &Source, general: &General) -> gibbst
 
 /// How text must be cut for a model. One that was learnt from counts does not say, so nothing is dropped.
 pub fn tokenizer_of(model: &Model) -> Tokenizer {
-    model.tokenizer.clone().unwrap_or_else(|| Tokenizer {
-        min_length: 1,
-        stop_words: StopWords::none(),
-        ..Tokenizer::default()
-    })
+    model.tokenizer.clone().unwrap_or_else(Tokenizer::plain)
 }
 
 /// How often the best words of the topics meet in the documents.

@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::output::{FAINT, Output, STRONG};
 use gibbstream::learn::knobs::parts;
 use gibbstream::learn::method::{Method, NamedMethod};
-use gibbstream::learn::{ModelKind, Settings};
+use gibbstream::learn::{Mode, ModelKind, Settings};
 use gibbstream::model::topics::hdp::HdpSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -20,25 +20,33 @@ struct Row {
 
 /// Runs the command.
 pub fn run(output: &Output) -> anyhow::Result<Outcome> {
-    let recommended = |named: &NamedMethod| Method::recommended(named.name).unwrap_or(named.method);
+    let recommended =
+        |named: &NamedMethod, mode| Method::recommended(named.name, mode).unwrap_or(named.method);
     let row = |named: &NamedMethod, model, method| {
         let settings = Settings { model, ..Settings::new(1).method(named.name, method) };
         Row { name: named.name, summary: named.summary, parts: parts(&settings) }
     };
+    let for_files = |named: &NamedMethod| recommended(named, Mode::File);
     let rows: Vec<Row> =
-        Method::NAMED.iter().map(|named| row(named, ModelKind::Lda, recommended(named))).collect();
+        Method::NAMED.iter().map(|named| row(named, ModelKind::Lda, for_files(named))).collect();
+    let for_streams = |named: &NamedMethod| recommended(named, Mode::Stream);
+    let other = Method::NAMED.iter().filter(|named| for_streams(named) != for_files(named));
+    let streams: Vec<Row> = other.map(|named| row(named, ModelKind::Lda, for_streams(named))).collect();
     let open = ModelKind::Hdp(HdpSettings::default());
     let hdp: Vec<Row> = Method::NAMED_FOR_HDP.iter().map(|named| row(named, open, named.method)).collect();
-    let tuned = Method::NAMED.iter().filter(|named| recommended(named) != named.method);
+    let tuned = Method::NAMED.iter().filter(|named| for_files(named) != named.method);
     let published: Vec<Row> = tuned.map(|named| row(named, ModelKind::Lda, named.method)).collect();
     if output.json {
         output.print_json(&serde_json::json!({
-            "schema": "gibbstream/methods/1", "methods": rows, "methods_for_hdp": hdp, "methods_with_paper": published,
+            "schema": "gibbstream/methods/1", "methods": rows, "methods_for_streams": streams, "methods_for_hdp": hdp,
+            "methods_with_paper": published,
         }))?;
         return Ok(Outcome::Done);
     }
     let mut text = String::new();
     write_rows(&mut text, rows)?;
+    writeln!(text, "\nFor streams (--mode stream; standard input and --follow without being asked):\n")?;
+    write_rows(&mut text, streams)?;
     writeln!(text, "\nWith --model hdp, where the number of topics is open:\n")?;
     write_rows(&mut text, hdp)?;
     writeln!(text, "\nWith --paper, as it was published:\n")?;

@@ -8,6 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::output::Output;
 use gibbstream::Error;
 use gibbstream::file::{Checkpoint, CheckpointFolder, Model, replace};
+use gibbstream::learn::Mode;
 use gibbstream::learn::knobs::changes;
 use gibbstream_server::{Learning, Service, Source, Tokens, serve, start_logging};
 use serde::{Deserialize, Serialize};
@@ -130,7 +131,8 @@ fn learning(args: &ServeArgs, general: &General, output: &Output) -> anyhow::Res
         (None, Some(path)) => Some(Model::load(path)?),
         (_, None) => None,
     };
-    let mut plan = train.plan(general, base.as_ref())?;
+    let mode = begun.as_ref().map_or(Mode::Stream, |begun| checkpoints::mode_of(&begun.request));
+    let mut plan = train.plan(general, base.as_ref(), Some(mode))?;
     if !plan.settings.model.has_topics() {
         let problem = format!("a service learns topics, not a {}", plan.settings.model.name());
         return Err(Error::setting("--model", problem, "use lda or hdp").into());

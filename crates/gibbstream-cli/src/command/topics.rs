@@ -25,8 +25,9 @@ Examples:
   gibbstream topics model.gbs --lambda 1                     the most probable words
   gibbstream topics model.gbs --documents corpus.jsonl       with typical documents of each topic
 
-The words shown tell a topic from the others and go together in the documents. Their weights are probabilities. Labels (see
-`gibbstream label`) are shown before the words. Background topics, which have the words of all documents, come last.
+The words shown are those that set a topic apart from the others and that occur together in the training documents.
+Their weights are probabilities. Labels (see `gibbstream label`) are shown before the words. Background topics hold
+the words that occur in all kinds of documents; they come last.
 
 share      expected share of all tokens
 alpha      prior weight of the topic in a document

@@ -59,7 +59,7 @@ fn what_is_appended_is_learnt_and_a_stopped_run_goes_on() {
     wait_for(&folder, 12);
     let (_, report) = end(child);
     assert_eq!(report["documents"], 120);
-    let whole = run(&folder, &format!("train reviews.txt {flags}")).ok().json();
+    let whole = run(&folder, &format!("train reviews.txt --mode stream {flags}")).ok().json();
     assert_eq!(report["model_hash"], whole["model_hash"]);
 }
 
@@ -154,7 +154,7 @@ fn nothing_is_lost_or_read_twice_when_a_followed_file_is_rotated() {
     folder.write("log.txt", joined(&lines[115..]));
     let (report, stderr) = until(&folder, 12);
     assert_eq!(report["documents"], 120, "{stderr}");
-    let whole = run(&folder, &format!("train reviews.txt {FLAGS}")).ok().json();
+    let whole = run(&folder, &format!("train reviews.txt --mode stream {FLAGS}")).ok().json();
     assert_eq!(report["model_hash"], whole["model_hash"]);
     // Gone for good: said, and gone on with what is there.
     for name in ["log.txt.1", "log.txt.2"] {

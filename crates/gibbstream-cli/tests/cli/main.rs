@@ -9,6 +9,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_gibbstream");
 mod support;
 mod tables;
 
+mod text;
+
 mod commands;
 
 mod json;
@@ -62,6 +64,10 @@ mod labels;
 mod timeline;
 
 mod merge;
+
+mod modes;
+
+mod prequential;
 
 mod choose_k;
 

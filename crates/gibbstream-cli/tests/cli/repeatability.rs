@@ -35,7 +35,7 @@ fn folder_file_compressed_file_and_pipe_are_the_same_corpus() {
         assert_eq!(folder.hash(&format!("{input} --topics 4")), hash, "{input}");
     }
     for packed in ["plain.txt", "packed.bin"] {
-        let line = "train - --vocab uci/vocab.txt --topics 4 --sweeps 5 --batch 20 --json";
+        let line = "train - --mode file --vocab uci/vocab.txt --topics 4 --sweeps 5 --batch 20 --json";
         let ran = run_with(&folder, line, |command| {
             command.write_stdin(folder.read(packed));
         });

@@ -146,8 +146,8 @@ fn filters_say_what_they_dropped() {
     let told = ran.stderr.lines().next().unwrap();
     assert_eq!(
         told,
-        "read 20 documents: 1 of 5 distinct words kept; dropped 3 words by --min-df, 1 words by --max-df, 12 tokens by \
-         --stop-words, 12 tokens by --min-length"
+        "read 20 documents in English: 1 of 5 distinct words kept; dropped 20 tokens by --stop-words, 4 tokens by \
+         --min-length, 3 words by --min-df 5, 1 words by --max-df 0.5"
     );
     assert!(
         ran.stderr.contains("12 documents have no word of the vocabulary, and taught nothing"),

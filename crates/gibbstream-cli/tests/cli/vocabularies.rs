@@ -23,7 +23,8 @@ fn text_is_read_once_and_the_model_is_the_same_everywhere() {
         assert_eq!(report["vocabulary"], words, "{mode}");
         assert_eq!(report["out_of_vocabulary_tokens"], 0, "{mode}");
         for threads in [1, 3] {
-            let again = run(&folder, &format!("train reviews.jsonl {line} --threads {threads}")).ok().json();
+            let again = format!("train reviews.jsonl --mode stream {line} --threads {threads}");
+            let again = run(&folder, &again).ok().json();
             assert_eq!(again["model_hash"], report["model_hash"], "{mode}");
         }
         let score = run(&folder, "evaluate m.gbs reviews.txt --json").ok().json();

@@ -12,7 +12,7 @@ use super::showcase::{Chosen, Showcase, Shown, SourceText, documents};
 use super::topics::{BEST_WORDS, TopicTable};
 use super::word_order::shown_words;
 use super::try_table::try_table;
-use crate::corpus::{Document, Minibatch, StopWords, Tokenizer, Vocabulary};
+use crate::corpus::{Document, Minibatch, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
 use crate::evaluation::Evaluation;
 use crate::evaluation::coherence::{CoherenceCounter, UmassSmoothing};
@@ -128,7 +128,7 @@ impl<'a> Explorer<'a> {
             main_topic_of: vec![0; parameters.met()],
             totals: Documents { has_texts: true, ..Documents::default() },
             vocabulary: snapshot.features.vocabulary(),
-            tokenizer: snapshot.tokenizer.clone().unwrap_or_else(plain),
+            tokenizer: snapshot.tokenizer.clone().unwrap_or_else(Tokenizer::plain),
             snapshot,
             options,
             other,
@@ -268,11 +268,6 @@ impl<'a> Explorer<'a> {
         learning(&mut report);
         Ok(report)
     }
-}
-
-/// How text is cut for a model that was learnt from counts: nothing is dropped.
-fn plain() -> Tokenizer {
-    Tokenizer { min_length: 1, stop_words: StopWords::none(), ..Tokenizer::default() }
 }
 
 /// A report with nothing but what is known of every model.

@@ -4,7 +4,7 @@
 use crate::learn::averaging::Averaging;
 use crate::learn::batch_size::BatchSize;
 use crate::inference::gibbs::{Statistic, Window};
-use crate::learn::{ModelKind, Settings};
+use crate::learn::{Mode, ModelKind, Settings};
 use crate::learn::method::{Local, Method};
 use crate::model::topics::hdp::HdpSettings;
 use crate::numerics::random::Seed;
@@ -53,12 +53,15 @@ impl From<TopicSettings> for Settings {
         Self {
             model: old.hdp.map_or(ModelKind::Lda, ModelKind::Hdp),
             name: old.name,
+            mode: Mode::File,
             method: old.method,
             components: old.topics,
             features: old.vocabulary,
             batch: old.batch,
             seed: old.seed,
             seeds: Vec::new(),
+            prequential: None,
+            adapt: false,
         }
     }
 }
@@ -70,12 +73,15 @@ impl From<RowSettings> for Settings {
         Self {
             model: old.model,
             name: old.name,
+            mode: Mode::File,
             method: Method { local, sweeps, step, boost, averaging, ..Method::G_OEM },
             components: old.components,
             features: old.dimension,
             batch: old.batch,
             seed: old.seed,
             seeds: Vec::new(),
+            prequential: None,
+            adapt: false,
         }
     }
 }

@@ -6,7 +6,7 @@
 //! flags or parameters.
 
 pub use super::knob_table::KNOBS;
-use super::{ModelKind, Settings, parts};
+use super::{Mode, ModelKind, Settings, parts};
 use crate::learn::batch_size::BatchSize;
 use crate::error::{Error, Result};
 use serde_json::{Map, Value};
@@ -66,7 +66,9 @@ impl Knob {
 
     /// Whether it is a part of methods.
     pub fn is_part(&self) -> bool {
-        let others = ["model", "method", "paper", "topics", "batch", "seed", "total-docs"];
+        let others = [
+            "model", "method", "mode", "paper", "topics", "batch", "seed", "total-docs", "prequential", "adapt",
+        ];
         self.models.contains(&"lda") && !others.contains(&self.name)
     }
 
@@ -87,12 +89,18 @@ impl Knob {
 
     /// Its value unless it is given, for a kind of model with its usual method.
     pub fn default_for(&self, model: &str) -> Option<String> {
-        let settings = Settings::of(ModelKind::named(model)?, 2, "g-oem").ok()?;
-        let has_one = self.name != "topics" && (self.name != "model" || model == "lda");
-        self.show(&settings).filter(|_| has_one)
+        self.default_in(model, Mode::File)
     }
 
-    /// Its defaults in words: `0.6; 0.7 for hdp`.
+    /// The same for files or for streams.
+    fn default_in(&self, model: &str, mode: Mode) -> Option<String> {
+        let settings = Settings::of(ModelKind::named(model)?, 2, "g-oem").ok()?.in_mode(mode);
+        let has_one = self.name != "topics" && (self.name != "model" || model == "lda");
+        let shown = self.show(&settings).filter(|_| has_one);
+        if self.name == "mode" { shown.map(|_| "auto".into()) } else { shown }
+    }
+
+    /// Its defaults in words: `0.6; 0.7 for hdp; 0.5 for streams`.
     pub fn defaults(&self) -> Option<String> {
         let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
         for &model in self.models {
@@ -107,7 +115,12 @@ impl Knob {
             _ if models == ModelKind::NAMES[2..] => format!("{value} for models of numbers"),
             models => format!("{value} for {models}"),
         });
-        Some(words.collect::<Vec<_>>().join("; ")).filter(|words| !words.is_empty())
+        let mut words: Vec<String> = words.collect();
+        let of_streams = self.models.first().map(|model| (self.default_for(model), self.default_in(model, Mode::Stream)));
+        if let Some((file, Some(stream))) = of_streams.filter(|(file, stream)| file != stream) {
+            words.insert(usize::from(file.is_some()), format!("{stream} for streams"));
+        }
+        Some(words.join("; ")).filter(|words| !words.is_empty())
     }
 
     /// Why a text is not one of its values, if it is not.
@@ -170,7 +183,7 @@ impl Knob {
     /// Another knob that was given left no meaning to this one.
     fn overruled(&self) -> Error {
         let (problem, advice) = match self.name {
-            "kappa" | "offset" | "tau" => ("cannot be combined with {step}", "leave one of the two out"),
+            "kappa" | "offset" | "tau" | "min-step" => ("cannot be combined with {step}", "leave one of the two out"),
             "smoothing" => (
                 "added tokens keep words from having probability zero already",
                 "leave out {smoothing} or {topic-prior}",
@@ -181,9 +194,15 @@ impl Knob {
     }
 }
 
-/// The settings of a new model. The number of words or columns is still to be given.
+/// The settings of a new model for files, unless something else is given. The number of words or columns is still to
+/// be given.
 pub fn settings(given: &Given) -> Result<Settings> {
-    let mut settings = Settings::new(0);
+    settings_in(Mode::File, given)
+}
+
+/// The same for an input that is a file or a stream.
+pub fn settings_in(mode: Mode, given: &Given) -> Result<Settings> {
+    let mut settings = Settings::new(0).in_mode(mode);
     apply(&mut settings, given)?;
     if settings.components > 0 || value(given, "topics").is_some() || settings.model.hdp().is_some() {
         return Ok(settings);
@@ -266,11 +285,15 @@ pub fn given(settings: &Settings) -> Vec<(&'static str, String)> {
     let shown = |knob: &'static Knob| knob.show(settings).filter(|text| knob.check(text).is_ok());
     let all = || KNOBS.iter().filter_map(|knob| Some((knob.name, shown(knob)?)));
     let named = |name: &str| ["model", "method", "topics", "initial-topics", "batch", "seed"].contains(&name);
-    let base: Vec<_> = all().filter(|(name, _)| ["model", "method", "topics"].contains(name)).collect();
+    let base: Vec<_> =
+        all().filter(|(name, _)| ["model", "method", "topics", "mode"].contains(name)).collect();
     let Ok(base) = self::settings(&base) else { return all().collect() };
     let differs =
         |name: &str, text: &str| Knob::named(name).and_then(|knob| knob.show(&base)).as_deref() != Some(text);
-    let few: Vec<_> = all().filter(|(name, text)| named(name) || differs(name, text)).collect();
+    // A file is what they are for if nothing is said.
+    let is_stream = |name: &str| name == "mode" && settings.mode == Mode::Stream;
+    let few: Vec<_> =
+        all().filter(|(name, text)| named(name) || is_stream(name) || differs(name, text)).collect();
     let again = self::settings(&few).map(|again| Settings {
         features: settings.features,
         seeds: settings.seeds.clone(),

@@ -16,7 +16,7 @@ use crate::file::{Features, HistoryEntry, LabelSource, Model, ShownWords, TopicL
 use crate::model::topics::alpha::{AlphaClamps, AlphaState, ThetaExpectation, mean_log_theta};
 use crate::model::topics::counts::{TopicAverage, TopicStats};
 use crate::model::topics::lda::LdaState;
-use crate::model::topics::learner::WordFrequencies;
+use crate::model::topics::word_frequencies::WordFrequencies;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub fn merge(models: &[(&str, &Snapshot)], options: &MergeOptions<'_>) -> Result
         head_start: all.head_start + clock.head_start - before.head_start,
         ..all
     });
-    let mut baseline = add_frequencies(&parts, settings.features);
+    let mut baseline = add_frequencies(&parts, settings.features, settings.method.averaging.word_memory());
     if let Some((name, base)) = options.base {
         take_back(&mut baseline, (name, base), &words.features, parts.len() as u64 - 1)?;
     }
@@ -323,12 +323,13 @@ impl Part<'_> {
     }
 }
 
-fn add_frequencies(parts: &[Part<'_>], words: usize) -> WordFrequencies {
-    let mut all = WordFrequencies { tokens: 0, counts: vec![0; words] };
+fn add_frequencies(parts: &[Part<'_>], words: usize, memory: Option<u64>) -> WordFrequencies {
+    let mut all = WordFrequencies::new(words, memory);
     for part in parts {
-        all.tokens += part.model.tokens();
-        for (&place, count) in part.places.iter().zip(part.model.word_counts()) {
-            all.counts[place as usize] += count;
+        if let Some(seen) = part.model.fitted.word_frequencies() {
+            let mut seen = seen.clone();
+            seen.remember(memory, &part.model.clock());
+            all.add(&seen, part.places);
         }
     }
     all

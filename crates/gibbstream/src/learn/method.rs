@@ -6,6 +6,7 @@ use crate::inference::gibbs::{Statistic, Window};
 use crate::model::topics::alpha::AlphaRule;
 use crate::model::topics::lda::Start;
 use crate::model::topics::rule::{Population, Smoothing, TopicRule};
+use crate::learn::mode::Mode;
 use crate::learn::schedule::StepSize;
 use serde::{Deserialize, Serialize};
 
@@ -95,14 +96,21 @@ impl Method {
         start: Start::Gamma,
         whole_corpus: false,
     };
-    /// G-OEM as it learns unless the paper's settings are asked for: steps that fall faster, alpha from counts, more
-    /// smoothing, and word frequencies of the whole stream. What it gains is in docs/results/defaults.md.
+    /// G-OEM for files, unless the paper's settings are asked for: steps that fall faster, alpha from counts, more
+    /// smoothing, and word frequencies of all documents. What it gains is in docs/results/defaults.md.
     pub const TUNED_G_OEM: Self = Self {
         global: TopicRule::MaximumLikelihood(Smoothing::Share(0.04)),
-        step: StepSize::Power { kappa: 0.6, offset: 3.0, tau: 1.0 },
+        step: StepSize::Power { kappa: 0.6, offset: 3.0, tau: 1.0, least: 0.0 },
         alpha: ALPHA_FROM_COUNTS,
         averaging: Averaging::Frequencies,
         ..Self::G_OEM
+    };
+    /// G-OEM for streams: the same, but what is reported follows the stream when it changes. Word frequencies are
+    /// forgotten as topics are, and steps fall more slowly, and never below the weight of one in 50 minibatches.
+    pub const STREAM_G_OEM: Self = Self {
+        step: StepSize::Power { kappa: 0.5, offset: 3.0, tau: 1.0, least: 0.02 },
+        averaging: Averaging::None,
+        ..Self::TUNED_G_OEM
     };
     /// G-OEM with boosted inference.
     pub const G_OEM_PLUS: Self = Self { boost: true, ..Self::G_OEM };
@@ -172,7 +180,7 @@ impl Method {
     /// counted in tokens, and steps become small sooner than in the paper (docs/hdp.md).
     pub const HDP_G_OEM: Self = Self {
         global: TopicRule::MaximumLikelihood(Smoothing::PseudoCount(0.01)),
-        step: StepSize::Power { kappa: 0.7, offset: 10.0, tau: 1.0 },
+        step: StepSize::Power { kappa: 0.7, offset: 10.0, tau: 1.0, least: 0.0 },
         ..Self::G_OEM
     };
     /// Truncation-free stochastic variational inference of Wang and Blei.
@@ -185,7 +193,7 @@ impl Method {
     /// Online EM for mixtures, whose E-step is exact. They find their place in few updates, and then it is better to
     /// average more than G-OEM does.
     pub const MIXTURE_G_OEM: Self =
-        Self { step: StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 }, sweeps: 1, ..Self::G_OEM };
+        Self { step: StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0, least: 0.0 }, sweeps: 1, ..Self::G_OEM };
 
     /// The methods for an open number of topics.
     pub const NAMED_FOR_HDP: &'static [NamedMethod] = &[
@@ -280,9 +288,34 @@ impl Method {
         Self::find(Self::NAMED, name, "there is no method called")
     }
 
-    /// The method of that name with the settings that are recommended. All but `g-oem` are as they were published.
-    pub fn recommended(name: &str) -> Result<Self> {
-        Self::published(name).map(|method| if method == Self::G_OEM { Self::TUNED_G_OEM } else { method })
+    /// The method of that name with the settings that are recommended for files or for streams. All but `g-oem` are as
+    /// they were published.
+    pub fn recommended(name: &str, mode: Mode) -> Result<Self> {
+        let tuned = match mode {
+            Mode::File => Self::TUNED_G_OEM,
+            Mode::Stream => Self::STREAM_G_OEM,
+        };
+        Self::published(name).map(|method| if method == Self::G_OEM { tuned } else { method })
+    }
+
+    /// The same with every part that is still that of `before` as it is in `after`: how settings go from one preset to
+    /// another and keep what was chosen.
+    #[must_use]
+    pub(crate) fn moved(self, before: &Self, after: &Self) -> Self {
+        fn part<T: PartialEq>(own: T, before: &T, after: T) -> T {
+            if own == *before { after } else { own }
+        }
+        let global = part(self.global, &before.global, after.global);
+        let averaging = part(self.averaging, &before.averaging, after.averaging);
+        let by_counts = matches!(global, TopicRule::MaximumLikelihood(_));
+        Self {
+            sweeps: part(self.sweeps, &before.sweeps, after.sweeps),
+            global,
+            step: part(self.step, &before.step, after.step),
+            alpha: part(self.alpha, &before.alpha, after.alpha),
+            averaging: if by_counts || !averaging.counts_words() { averaging } else { self.averaging },
+            ..self
+        }
     }
 
     /// The method of that name for an open number of topics.
@@ -415,8 +448,11 @@ impl Method {
         if self.averaging == Averaging::Tail(0) {
             return refuse("averaging", "updates are counted from 1", "use tail=1 or uniform");
         }
-        if self.averaging == Averaging::Frequencies && !matches!(self.global, TopicRule::MaximumLikelihood(_))
-        {
+        if self.averaging == Averaging::RecentFrequencies(0) {
+            let problem = "frequencies of 0 documents are none";
+            return refuse("averaging", problem, "use frequencies=N with at least 1, such as 10000, or none");
+        }
+        if self.averaging.counts_words() && !matches!(self.global, TopicRule::MaximumLikelihood(_)) {
             return refuse(
                 "averaging",
                 "the frequencies of words are exchanged in topics that follow from counts alone",
@@ -499,9 +535,11 @@ mod tests {
     #[test]
     fn only_the_main_method_is_not_as_published() {
         for named in Method::NAMED {
-            let recommended = Method::recommended(named.name).unwrap();
-            assert_eq!(recommended == named.method, named.name != "g-oem", "{}", named.name);
-            recommended.with_population(1000.0).validate().unwrap();
+            for mode in [Mode::File, Mode::Stream] {
+                let recommended = Method::recommended(named.name, mode).unwrap();
+                assert_eq!(recommended == named.method, named.name != "g-oem", "{}", named.name);
+                recommended.with_population(1000.0).validate().unwrap();
+            }
         }
     }
 

@@ -14,6 +14,8 @@ pub mod averaging;
 
 pub mod method;
 
+mod mode;
+
 pub mod online;
 
 pub mod trainer;
@@ -55,6 +57,8 @@ mod held_out;
 
 mod trace;
 
+pub mod prequential;
+
 mod checkpoints;
 
 mod observer;
@@ -79,8 +83,10 @@ pub use minibatches::{
     CutMinibatch, Cutting, Minibatches, ObservationStream, Part, SharedVocabulary, StreamPosition,
     observations,
 };
+pub use mode::Mode;
 pub use observer::{Event, Observer};
 pub use parameters::{AnyScore, Diagnostics, Parameters, Predictor, RowParameters, TopicParameters};
+pub use prequential::{Prequential, PrequentialReport};
 pub use read_ahead::ReadAhead;
 pub use seeds::{SeededTopic, Seeds};
 pub use settings::{MAX_COMPONENTS, ModelKind, Settings};

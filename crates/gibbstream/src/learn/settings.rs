@@ -1,9 +1,10 @@
 //! Everything that decides what is learnt, apart from the data: one structure for all models.
 
-use crate::learn::averaging::Averaging;
 use crate::learn::batch_size::BatchSize;
 use crate::error::{Error, Result};
 use crate::learn::method::Method;
+use crate::learn::mode::Mode;
+use crate::learn::schedule::StepSize;
 use crate::model::rows::families::gaussian::Covariance;
 use crate::model::topics::hdp::HdpSettings;
 use crate::model::rows::ica::{Noise, Sources};
@@ -109,10 +110,10 @@ impl ModelKind {
         if matches!(self, Self::Ica { .. }) { "sources" } else { "theta" }
     }
 
-    /// The recommended settings of the method of that name, for this kind of model.
-    pub fn recommended(&self, method: &str) -> Result<Method> {
+    /// The recommended settings of the method of that name, for this kind of model and of input.
+    pub fn recommended(&self, method: &str, mode: Mode) -> Result<Method> {
         match self {
-            Self::Lda => Method::recommended(method),
+            Self::Lda => Method::recommended(method, mode),
             Self::Hdp(_) => Method::recommended_for_hdp(method),
             Self::Ica { .. } => online_em(method),
             _ => online_em(method).map(|_| Method::MIXTURE_G_OEM),
@@ -138,6 +139,9 @@ pub struct Settings {
     pub model: ModelKind,
     /// Name of the method that `method` was made from.
     pub name: String,
+    /// Whether it was meant for a file or for a stream.
+    #[serde(default)]
+    pub mode: Mode,
     /// How to learn. Models of numbers use the parts of it that are not about topics.
     pub method: Method,
     /// Number of topics, components or sources; the number at the start if it is open.
@@ -151,10 +155,16 @@ pub struct Settings {
     /// Words that pull the first topics, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<Vec<u32>>,
+    /// Whether documents are scored before they are learnt from; for streams, if it is not decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prequential: Option<bool>,
+    /// Whether the memory becomes shorter for a while where the stream has changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adapt: bool,
 }
 
 impl Settings {
-    /// A topic model with the recommended settings. The size of the vocabulary is still to be given.
+    /// A topic model with the recommended settings for files. The size of the vocabulary is still to be given.
     ///
     /// ```
     /// use gibbstream::learn::Settings;
@@ -166,19 +176,38 @@ impl Settings {
         Self {
             model: ModelKind::Lda,
             name: "g-oem".to_owned(),
+            mode: Mode::File,
             method: Method::TUNED_G_OEM,
             components: topics,
             features: 0,
             batch: BatchSize::of(100),
             seed: Seed(0),
             seeds: Vec::new(),
+            prequential: None,
+            adapt: false,
         }
     }
 
-    /// Any kind of model with the recommended settings of the method of that name.
+    /// Any kind of model with the recommended settings for files of the method of that name.
     pub fn of(model: ModelKind, components: usize, method: &str) -> Result<Self> {
         let name = method.to_owned();
-        Ok(Self { model, name, method: model.recommended(method)?, ..Self::new(components) })
+        let method = model.recommended(method, Mode::File)?;
+        Ok(Self { model, name, method, ..Self::new(components) })
+    }
+
+    /// The same for another kind of input: what is as recommended for the one becomes what is recommended for the other.
+    /// For models of numbers it makes no difference.
+    #[must_use]
+    pub fn in_mode(self, mode: Mode) -> Self {
+        if mode == self.mode || !self.model.has_topics() {
+            return self;
+        }
+        let recommended = |mode| self.model.recommended(&self.name, mode);
+        let method = match (recommended(self.mode), recommended(mode)) {
+            (Ok(before), Ok(after)) => self.method.moved(&before, &after),
+            _ => self.method,
+        };
+        Self { mode, method, ..self }
     }
 
     /// The same with so many words.
@@ -210,6 +239,11 @@ impl Settings {
         Self { name: name.to_owned(), method, ..self }
     }
 
+    /// Whether documents are scored before they are learnt from.
+    pub fn is_prequential(&self) -> bool {
+        self.model.has_topics() && (self.adapt || self.prequential.unwrap_or(self.mode == Mode::Stream))
+    }
+
     /// Refuses settings that make no sense, before anything is allocated.
     pub fn validate(&self) -> Result<()> {
         let refuse =
@@ -234,6 +268,14 @@ impl Settings {
         }
         self.batch.validate()?;
         self.validate_seeds()?;
+        if self.adapt && self.prequential == Some(false) {
+            let problem = "changes are found in scores on the way, which are off";
+            return refuse("adapt", problem.into(), "leave out one of {adapt} and {prequential}".into());
+        }
+        if self.adapt && !matches!(self.method.step, StepSize::Power { .. }) {
+            let problem = "only steps that shrink can become large again";
+            return refuse("adapt", problem.into(), "leave out {step}, or {adapt}".into());
+        }
         match &self.model {
             ModelKind::Lda => self.method.validate(),
             ModelKind::Hdp(hdp) => {
@@ -263,7 +305,7 @@ impl Settings {
         if self.method.sweeps == 0 {
             return Err(Error::setting("sweeps", "0 sweeps find nothing out", "choose 1 or more"));
         }
-        if self.method.averaging == Averaging::Frequencies {
+        if self.method.averaging.counts_words() {
             let problem = "rows of numbers have no words, whose frequencies could be reported";
             return Err(Error::setting("averaging", problem, "use none, uniform or tail=N"));
         }

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::explore::{WordOrder, summaries};
 use crate::file::Model;
 use crate::model::topics::lda::LogTopics;
+use crate::model::topics::word_frequencies::WordFrequencies;
 use crate::summary::TopicSummary;
 use std::ops::Deref;
 use std::path::Path;
@@ -66,7 +67,11 @@ impl Snapshot {
             return Err(Error::setting("model", "it was loaded to be asked alone", "load it whole"));
         }
         match self.model.topic_state() {
-            Some(state) => Ok(self.settings.log_topics(state, &self.clock(), self.word_counts())),
+            Some(state) => {
+                let none = WordFrequencies::default();
+                let seen = self.fitted.word_frequencies().unwrap_or(&none);
+                Ok(self.settings.log_topics(state, &self.clock(), seen))
+            }
             None => Ok(self.parameters()?.topics()?.topics.clone().into()),
         }
     }

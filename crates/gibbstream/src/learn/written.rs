@@ -1,6 +1,6 @@
 //! How parts of settings are written: `tail=100`, `gamma=1,0.01`, `student=4`. What is shown can be read again.
 
-use super::ModelKind;
+use super::{Mode, ModelKind};
 use crate::learn::averaging::Averaging;
 use crate::inference::gibbs::{Statistic, Window};
 use crate::learn::method::{Local, Method};
@@ -39,6 +39,7 @@ macro_rules! named {
     };
 }
 
+named!(Mode: "file" => File, "stream" => Stream);
 named!(Window: "quarter" => LastQuarter, "half" => LastHalf, "last" => Last);
 named!(Statistic: "rb" => RaoBlackwell, "in-sweep" => InSweep, "counts" => Counts);
 named!(Start: "gamma" => Gamma, "nearly-uniform" => NearlyUniform);
@@ -172,7 +173,8 @@ impl FromStr for Averaging {
             None if text == "uniform" => Ok(Self::Uniform),
             None if text == "frequencies" => Ok(Self::Frequencies),
             Some(("tail", value)) => whole(value).map(Self::Tail),
-            _ => Err("use none, uniform, tail=N or frequencies".into()),
+            Some(("frequencies", value)) => whole(value).map(Self::RecentFrequencies),
+            _ => Err("use none, uniform, tail=N, frequencies or frequencies=DOCUMENTS".into()),
         }
     }
 }
@@ -184,6 +186,7 @@ impl Display for Averaging {
             Self::Uniform => write!(out, "uniform"),
             Self::Tail(first) => write!(out, "tail={first}"),
             Self::Frequencies => write!(out, "frequencies"),
+            Self::RecentFrequencies(memory) => write!(out, "frequencies={memory}"),
         }
     }
 }

@@ -254,6 +254,7 @@ pub fn describe(model: &Model) -> Value {
         facts["columns"] = json!(model.features.columns());
         return facts;
     };
+    facts["mode"] = json!(settings.mode);
     facts["alpha_sum"] = json!(state.alpha.alpha.iter().sum::<f64>());
     facts["tokenizer"] = json!(model.tokenizer);
     if let (Some(sticks), Some((used, created))) = (&state.sticks, model.open_topics()) {

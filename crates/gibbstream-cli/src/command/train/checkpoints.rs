@@ -4,8 +4,8 @@ use crate::args::checkpoint::CheckpointArgs;
 use crate::output::Output;
 use gibbstream::Error;
 use gibbstream::file::{Checkpoint, CheckpointFolder, upgraded_request};
-use gibbstream::learn::{Checkpoints, Settings, knobs};
-use serde_json::Value;
+use gibbstream::learn::{Checkpoints, Mode, Settings, knobs};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Claims the folder, if one is named, and finds where to go on.
@@ -29,8 +29,13 @@ pub fn open(
 
 /// Refuses to go on with something else than what was asked for before.
 pub fn check_request(folder: &Path, before: &Value, now: &Value) -> gibbstream::Result<()> {
-    let settings = |request: &Value| serde_json::from_value::<Settings>(request["settings"].clone()).ok();
-    let before = upgraded_request(before.clone());
+    let mut before = upgraded_request(before.clone());
+    if let Some(settings) = settings(&before) {
+        // With the fields that have come since.
+        before["settings"] = json!(settings);
+    }
+    let is_old = before["input"]["tokenizer"].is_object() && before["input"]["tokenizer"]["rules"].is_null();
+    let before = if is_old { with_words_of_today(before, now) } else { before };
     let knobs = settings(&before).zip(settings(now)).map(|(before, now)| knobs::changes(&before, &now));
     let Some(change) = knobs.into_iter().flatten().chain(changes(&before, now)).next() else { return Ok(()) };
     Err(Error::setting(
@@ -38,6 +43,37 @@ pub fn check_request(folder: &Path, before: &Value, now: &Value) -> gibbstream::
         format!("the run in {} was started differently ({change})", folder.display()),
         "ask for the same as before, or use another folder",
     ))
+}
+
+fn settings(request: &Value) -> Option<Settings> {
+    serde_json::from_value(request["settings"].clone()).ok()
+}
+
+/// What a run was begun for: a file, unless it says otherwise.
+pub fn mode_of(request: &Value) -> Mode {
+    settings(&upgraded_request(request.clone())).map_or(Mode::File, |settings| settings.mode)
+}
+
+/// Runs that began when there was less to choose keep the words that they have: only what could be chosen then is compared.
+fn with_words_of_today(mut before: Value, now: &Value) -> Value {
+    let mut overlay = |place: &[&str], known: &[&str]| {
+        let (mut old, mut new) = (&mut before, now);
+        for name in place {
+            (old, new) = (&mut old[name], &new[name]);
+        }
+        let mut today = new.clone();
+        for name in known {
+            today[name] = old[name].clone();
+        }
+        *old = today;
+    };
+    let adapts = |name: &str| now["words"]["adaptive"][name] == true;
+    if now["words"].is_object() {
+        overlay(&["input", "tokenizer"], &["lowercase", "min_length", "ngrams"]);
+        let told = ["min_documents", "max_document_share"].into_iter().filter(|name| !adapts(name));
+        overlay(&["words"], &told.chain(["max_words"]).collect::<Vec<_>>());
+    }
+    before
 }
 
 /// What is different, such as `passes: 1 -> 2`, in the order of names.

@@ -49,6 +49,7 @@ pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output)
             "schema": "gibbstream/train-plan/1",
             "model": settings.model.name(),
             "method": settings.name,
+            "mode": settings.mode,
             "parts": parts,
             "topics": most_topics(settings),
             "vocabulary": settings.features,

@@ -44,7 +44,7 @@ pub fn run(
 ) -> anyhow::Result<Outcome> {
     if args.dry_run {
         let base = args.continued.as_deref().map(Model::load).transpose()?;
-        let mut plan = args.plan(general, base.as_ref())?;
+        let mut plan = args.plan(general, base.as_ref(), None)?;
         let inputs = plan.inputs.clone().resolve()?;
         let prepared = Prepared::new(inputs, &mut plan, args, base.as_ref(), output)?;
         return dry_run::run(&plan, &prepared, general, output);
@@ -52,7 +52,8 @@ pub fn run(
     let places = Places::new(args, general);
     let (checkpoints, found) = checkpoints::open(&args.checkpoints, output)?;
     let start = Start::new(args, found)?;
-    let mut plan = args.plan(general, start.continued())?;
+    let begun = start.run.as_ref().map(|state| checkpoints::mode_of(&state.request));
+    let mut plan = args.plan(general, start.continued(), begun)?;
     let request = plan.request(args);
     if let (Some(folder), Some(state)) = (&args.checkpoints.checkpoint, &start.run) {
         checkpoints::check_request(folder, &state.request, &request)?;
@@ -72,8 +73,15 @@ pub fn run(
     run.stop_with(interrupt.stop());
     interrupt.defer();
     let max_seconds = plan.max_seconds;
-    let mut watch =
-        Watch { output, interrupt, log, started: Instant::now(), max_seconds, empty_documents: 0 };
+    let mut watch = Watch {
+        output,
+        interrupt,
+        log,
+        started: Instant::now(),
+        max_seconds,
+        scored: None,
+        empty_documents: 0,
+    };
     let ended = learn(&mut run, &plan, &prepared, &mut watch)?;
     if ended != Ended::Finished {
         run.save_checkpoint(&mut watch)?;
@@ -229,8 +237,7 @@ impl Finish<'_> {
             });
         }
         let bad_records = self.prepared.source.inputs.bad_records();
-        let passes = (self.plan.passes, self.prepared.documents);
-        let report = Report::new(&run, passes, hash, bad_records, signal, output);
+        let report = Report::new(&run, (self.plan.passes, self.prepared), hash, bad_records, signal, output);
         let line = serde_json::to_string(&report)?;
         if ended == Ended::Finished {
             run.finish(line.clone())?;

@@ -21,6 +21,8 @@ fn method(text: &str) -> Method {
 fn another(knob: &Knob, model: &str) -> String {
     let own = knob.default_for(model).unwrap_or_default();
     let candidates: Vec<&str> = match knob.kind {
+        // What is not a stream is a file already.
+        _ if knob.name == "mode" => vec!["stream"],
         Kind::Choice(names) => names.to_vec(),
         Kind::Whole => vec!["7"],
         Kind::Number => vec!["0.25"],
@@ -126,11 +128,11 @@ fn parts_go_together_as_documented() {
         ("step incremental=2", Method { step: StepSize::Incremental { head_start: 2 }, ..tuned }),
         (
             "step power, tau 5",
-            Method { step: StepSize::Power { kappa: 0.6, offset: 3.0, tau: 5.0 }, ..tuned },
+            Method { step: StepSize::Power { kappa: 0.6, offset: 3.0, tau: 5.0, least: 0.0 }, ..tuned },
         ),
         (
             "method svb, kappa 1, tau 5",
-            Method { step: StepSize::Power { kappa: 1.0, offset: 0.0, tau: 5.0 }, ..Method::SVB },
+            Method { step: StepSize::Power { kappa: 1.0, offset: 0.0, tau: 5.0, least: 0.0 }, ..Method::SVB },
         ),
         (
             "global bayes, total-docs 50",
@@ -221,7 +223,9 @@ fn a_model_goes_on_with_every_knob_that_can_change() {
 #[test]
 fn defaults_are_those_of_the_recommended_methods() {
     for (name, expected) in [
-        ("kappa", Some("0.6; 0.7 for hdp; 0.5 for ica")),
+        ("kappa", Some("0.6; 0.5 for streams; 0.7 for hdp; 0.5 for ica")),
+        ("mode", Some("auto")),
+        ("averaging", Some("frequencies; none for streams; none for models of numbers")),
         ("model", Some("lda")),
         ("offset", Some("3; 10 for hdp; 0 for models of numbers")),
         ("sweeps", Some("20")),

@@ -20,6 +20,7 @@ use super::cost::Cost;
 use super::held_out::HeldOut;
 use super::minibatches::StreamPosition;
 use super::parameters::Parameters;
+use super::prequential::{Change, Prequential, PrequentialReport};
 use super::settings::Settings;
 use super::snapshot::{Snapshot, SnapshotReader};
 use super::stop::Stop;
@@ -51,6 +52,7 @@ pub struct TrainingRun {
     /// Observations that wait for the others of their minibatch.
     waiting: Vec<Observation>,
     held_out: Option<HeldOut>,
+    prequential: Prequential,
     notes: Notes,
     cost: Cost,
     checkpoints: Option<Checkpoints>,
@@ -89,6 +91,7 @@ impl TrainingRun {
         history: Vec<HistoryEntry>,
     ) -> Self {
         let position = StreamPosition { origin: trainer.clock().seen, ..StreamPosition::default() };
+        let prequential = history.last().map(|entry| entry.trace.prequential.clone()).unwrap_or_default();
         Self {
             trainer,
             threads,
@@ -102,6 +105,7 @@ impl TrainingRun {
             places: Vec::new(),
             waiting: Vec::new(),
             held_out: None,
+            prequential,
             notes: Notes::default(),
             cost: Cost::default(),
             checkpoints: None,
@@ -173,6 +177,10 @@ impl TrainingRun {
     pub fn begin(&mut self, entry: Option<HistoryEntry>) {
         self.position = StreamPosition { origin: self.trainer.clock().seen, ..StreamPosition::default() };
         self.waiting.clear();
+        if entry.is_some() {
+            self.prequential = Prequential::default();
+            self.trainer.restart_steps(None);
+        }
         self.history.extend(entry);
     }
 
@@ -305,6 +313,11 @@ impl TrainingRun {
         self.tokenizer.as_ref()
     }
 
+    /// Cuts text by another tokenizer from now on: the language is only known when the first documents are there.
+    pub fn cut_by(&mut self, tokenizer: Tokenizer) {
+        self.tokenizer = Some(tokenizer);
+    }
+
     /// Where it stands in its stream.
     pub fn position(&self) -> StreamPosition {
         self.position
@@ -318,6 +331,16 @@ impl TrainingRun {
     /// Scores of what is held out, oldest first, as JSON.
     pub fn evaluations(&self) -> &[Value] {
         &self.notes.evaluations
+    }
+
+    /// Scores of documents before they were learnt from; nothing if none was scored.
+    pub fn prequential(&self) -> Option<PrequentialReport> {
+        self.prequential.report()
+    }
+
+    /// Changes of the stream that this run has noticed, oldest first.
+    pub fn changes(&self) -> &[Change] {
+        self.history.last().map_or(&[], |entry| &entry.trace.drift)
     }
 
     /// Tokens of words outside of the vocabulary.
