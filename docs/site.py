@@ -35,6 +35,7 @@ NAVIGATION = {
         "streams.md",
         "migrating.md",
         "single-cell.md",
+        "readable-topics.md",
         "working-with-topics.md",
         "page.md",
         "service.md",

@@ -123,9 +123,10 @@ class Client:
         answer = self._json("POST", "/v1/infer", json.dumps(asked).encode(), {"Content-Type": "application/json"})
         return list(answer["documents"])
 
-    def topics(self, *, words: int = 10, relevance: float = 1.0) -> dict[str, Any]:
+    def topics(self, *, words: int = 10, relevance: float | None = None) -> dict[str, Any]:
         """All topics with their best words, as ``gibbstream topics --json`` gives them."""
-        return self._json("GET", "/v1/topics?" + urlencode({"words": words, "lambda": relevance}))
+        asked = {"words": words} if relevance is None else {"words": words, "lambda": relevance}
+        return self._json("GET", "/v1/topics?" + urlencode(asked))
 
     def word(self, word: str) -> dict[str, Any]:
         """The topics that a word belongs to."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from gibbstream._core import Corpus, WordCounter, encode, pack
 from gibbstream.matrix import row_count
 from gibbstream.sources import PACK, PackSource
-from gibbstream.text import cutting_of
+from gibbstream.text import SAMPLED_DOCUMENTS, cutting_of, limits
 
 if TYPE_CHECKING:
     from gibbstream._core import Source as Rows
@@ -190,14 +191,30 @@ class ColumnSource(PackSource):
 
     def _words(self) -> list[str]:
         options = self._columns.text_options
+        counter = WordCounter(cutting_of(options))
+        tables = self._known_language(counter)
         if (given := options.get("vocabulary")) is not None:
             return list(given)
-        counter = WordCounter(cutting_of(options))
-        for table in self.tables():
-            values = self._columns.values(table)
-            # Nulls are refused with their place when rows are packed.
-            counter.add(values.drop_null() if values.null_count else values)
-        return counter.finish(options.get("max_vocab"), options.get("min_df", 1), options.get("max_df", 1.0))
+        for values in tables:
+            counter.add(values)
+        fewest, largest_share = limits(options.get("min_df", "auto"), options.get("max_df", "auto"), self.count)
+        return counter.finish(options.get("max_vocab"), fewest, largest_share)
+
+    def _known_language(self, counter: WordCounter) -> Iterator[Any]:
+        """Finds the language in the first documents, wherever tables end, and goes on with what all tables hold.
+
+        Workers and the model cut text for the language that is found.
+        """
+        # Nulls are refused with their place when rows are packed.
+        columns = map(self._columns.values, self.tables())
+        values = (column.drop_null() if column.null_count else column for column in columns)
+        first: list[Any] = []
+        while sum(map(len, first)) < SAMPLED_DOCUMENTS and (some := next(values, None)) is not None:
+            first.append(some)
+        texts = [text for some in first for text in some.slice(0, SAMPLED_DOCUMENTS).to_pylist()]
+        language = counter.find_language(texts[:SAMPLED_DOCUMENTS])
+        self._columns = replace(self._columns, text_options=self._columns.text_options | {"language": language})
+        return chain(first, values)
 
     def _first_width(self) -> int:
         for table in self.tables():

@@ -110,6 +110,35 @@ class DocumentViews:
             for topics, shares in zip(order, mixtures, strict=True)
         ]
 
+    def assign(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The topic that each document is most about, and how clearly.
+
+        A topic that is in all documents does not win all of them: the share of a topic is divided by the root of its
+        share of all tokens, where that is more than twice an even one. The confidence is what the best topic then has
+        of the sum over topics: below 0.5 the others have more together.
+
+        Parameters
+        ----------
+        X : list or column of texts, TextCorpus, sparse matrix or array
+            Documents.
+
+        Returns
+        -------
+        topics : array of int
+        confidence : array of float
+            From 0 to 1.
+
+        Examples
+        --------
+        >>> from gibbstream import LDA
+        >>> lda = LDA(2, batch=10, random_state=0).fit(["a cat and a dog", "stocks and bonds"] * 50)
+        >>> topics, confidence = lda.assign(["the dog and the cat", "cat", "stocks"])
+        >>> bool(topics[0] == topics[1] != topics[2])
+        True
+        """
+        found = self._model.assign(self._held_out(X), self.transform_sweeps, 0, self._threads())
+        return np.array(found[0], dtype=np.int64), np.array(found[1], dtype=np.float64)
+
     def token_topics(self, X: Any) -> list[list[tuple[str, int]]]:
         """The topic of every word of every document, in one sample from the model.
 
@@ -208,10 +237,13 @@ class DocumentViews:
         if not self.__sklearn_is_fitted__():
             return f"<pre>{html.escape(repr(self))}</pre>"
         shares, words = self._model.shares(), self.top_words(8)
-        order = np.argsort(-shares, kind="stable")
+        background = np.array(self._model.background())
+        # Topics about nothing in particular come last.
+        order = np.lexsort((-shares, background))
         rows = "".join(
             f"<tr><td>{topic}</td><td>{shares[topic]:.1%}</td>"
-            f'<td style="text-align: left">{html.escape(" ".join(words[topic]))}</td></tr>'
+            f'<td style="text-align: left">{"(background) " if background[topic] else ""}'
+            f"{html.escape(' '.join(words[topic]))}</td></tr>"
             for topic in order[:_SHOWN_TOPICS]
         )
         more = "" if len(order) <= _SHOWN_TOPICS else f"<p>{len(order) - _SHOWN_TOPICS} more topics</p>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -155,17 +156,19 @@ class TopicEstimator(
     # What was learnt.
 
     def top_words(
-        self, n_words: int = 10, *, relevance: float = 1.0, feature_names: Sequence[str] | None = None
+        self, n_words: int = 10, *, relevance: float | None = None, feature_names: Sequence[str] | None = None
     ) -> list[list[str]]:
         """The top words of each topic.
+
+        They are those that tell the topic from the others, and that go together in the documents of ``fit``.
 
         Parameters
         ----------
         n_words : int
             Words per topic.
-        relevance : float
-            1 orders words by their probability in the topic; smaller values, such as 0.6, prefer words that are
-            typical of it.
+        relevance : float, optional
+            Another order: 1 is by the probability of a word in the topic; smaller values, such as 0.6, prefer words
+            that are typical of it.
         feature_names : sequence of str, optional
             Names of the columns of ``X``, such as ``CountVectorizer().get_feature_names_out()``, instead of the
             model's vocabulary.
@@ -182,11 +185,11 @@ class TopicEstimator(
             raise ValueError(f"feature_names: {names} names for {words} words; give one for each column of X")
         return [[str(feature_names[number]) for number, _, _ in topic] for topic in best]
 
-    def _best_words(self, n_words: int, relevance: float) -> list[list[tuple[int, str, float]]]:
+    def _best_words(self, n_words: int, relevance: float | None) -> list[list[tuple[int, str, float]]]:
         check_is_fitted(self)
-        if not 0 <= relevance <= 1:
+        if relevance is not None and not 0 <= relevance <= 1:
             raise ValueError(f"relevance: {relevance} is not in [0, 1]; use 1 for frequent words, 0.6 for typical ones")
-        return self._model.top_words(n_words, float(relevance))
+        return self._model.top_words(n_words, None if relevance is None else float(relevance))
 
     @property
     def components_(self) -> NDArray[np.float64]:
@@ -244,9 +247,20 @@ class TopicEstimator(
 
         Their number (``update``), ``documents``, ``tokens``, weight (``rho``), sum of alpha (``alpha_sum``),
         ``topics``, ``topics_used``, ``remainder`` (of models that find their number of topics) and ``seconds`` of
-        training until then. Of long runs every second, fourth, ... minibatch is kept, so that memory stays bounded.
+        training until then. ``prequential``, ``prequential_error`` and ``prequential_unigram`` are the score of the last
+        documents before they were learnt from, its standard error, and the score of word frequencies alone, in nats per
+        document; None if documents were not scored (see the parameter ``prequential``). Of long runs every second, fourth, ... minibatch is kept, so that memory stays bounded.
         """
         return self._learnt(Model.records)
+
+    @property
+    def drift_(self) -> list[dict[str, Any]]:
+        """Changes of the stream that were noticed, oldest first.
+
+        Each has the number of the minibatch (``update``), the ``documents`` learnt from before it and those when scores
+        began to be worse (``since``), nats per token ``before`` and ``now``, and the ``topics`` and ``words`` that moved.
+        """
+        return [dict(change) for change in json.loads(self._learnt(Model.changes))]
 
     def _learnt(self, read: Callable[[Model], _T]) -> _T:
         if not self._has_model():

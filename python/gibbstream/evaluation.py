@@ -96,7 +96,7 @@ def coherence(model: TopicEstimator, documents: Any, *, n_words: int = 10, umass
         slides a window of 10 tokens over them and C_V one of 110. Matrices and corpora have none, so there a document
         is one window.
     n_words : int
-        Best words of each topic to look at.
+        Words of each topic to look at, as ``top_words`` shows them.
     umass : str
         ``"one"`` adds one document to pairs, as published; ``"epsilon"`` a share of 1e-12, as gensim does.
 
@@ -115,7 +115,7 @@ def coherence(model: TopicEstimator, documents: Any, *, n_words: int = 10, umass
     >>> round(found["mean"]["npmi"], 6), round(found["diversity"], 6)
     (1.0, 1.0)
     """
-    best = [[number for number, _, _ in topic] for topic in model._best_words(n_words, 1.0)]
+    best = [[number for number, _, _ in topic] for topic in model._best_words(n_words, None)]
     if isinstance(documents, TextCorpus) or (hasattr(documents, "shape") and len(documents.shape) == 2):
         rows = model._held_out(documents)
         text = _core.coherence(best, rows, umass)
@@ -208,7 +208,7 @@ def compare(
     check_is_fitted(a)
     check_is_fitted(b)
     aligned = _core.align(a._model, b._model, distance)
-    words_a, words_b = a.top_words(n_words), b.top_words(n_words)
+    words_a, words_b = a.top_words(n_words, relevance=1), b.top_words(n_words, relevance=1)
     pairs = []
     for topic_a, topic_b, apart in aligned:
         here, there = words_a[topic_a], words_b[topic_b]

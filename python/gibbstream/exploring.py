@@ -71,13 +71,14 @@ class Explorable:
         max_documents: int = 2_000,
         relevance: float = 0.6,
         compare: Any = None,
+        force: bool = False,
     ) -> Path:
         """Write one offline HTML file to explore the model and its documents.
 
         Parameters
         ----------
         path : path
-            File to write. It appears only when it is complete.
+            File to write. It appears only when it is complete. An older page is replaced, any other file is not.
         X : list or column of texts, TextCorpus, sparse matrix or array, optional
             Documents to show. Without them the page shows topics and words.
         texts : list of texts or of lists of tokens, optional
@@ -100,6 +101,8 @@ class Explorable:
             Where the slider for the relevance of words stands at first.
         compare : LDA or HDP, optional
             Another model to compare this one with.
+        force : bool
+            Replace the file, whatever it holds.
 
         Returns
         -------
@@ -117,7 +120,7 @@ class Explorable:
         'page.html'
         """
         path = Path(path)
-        choices = self._choices(title, labels, force_labels, max_documents, relevance) | {"path": path}
+        choices = self._choices(title, labels, force_labels, max_documents, relevance) | {"path": path, "force": force}
         self._report(X, texts, _beside(X, texts, times, groups, ids), choices, compare)
         return path
 
@@ -163,7 +166,7 @@ class Explorable:
         X : list or column of texts, TextCorpus, sparse matrix or array, optional
             Documents that coherence and the column ``documents`` are counted in; without them the two are missing.
         n_words : int
-            Words in the column ``words``, up to 30.
+            Words in the column ``words``, as :meth:`top_words` orders them.
 
         Returns
         -------
@@ -182,7 +185,7 @@ class Explorable:
         pandas = _pandas("topics_frame")
         choices = self._choices(None, None, False, 0, 1.0) | {"as_json": True}
         data = json.loads(self._report(X, None, _beside(X, None, None, None, None), choices, None))
-        words = data["words"]["text"]
+        best = [[word for _, word, _ in topic] for topic in self._model.top_words(n_words)]
         columns = [
             "label",
             "share",
@@ -193,10 +196,7 @@ class Explorable:
             "in_use",
             "documents",
         ]
-        rows = [
-            {name: topic[name] for name in columns} | {"words": [words[word] for word in topic["words"][:n_words]]}
-            for topic in data["topics"]
-        ]
+        rows = [{name: topic[name] for name in columns} | {"words": best[topic["id"]]} for topic in data["topics"]]
         frame = pandas.DataFrame(rows, index=pandas.Index([topic["id"] for topic in data["topics"]], name="topic"))
         frame["label"] = self._labels()
         return frame.astype({"coherence": "float64", "documents": "Int64"})
@@ -293,6 +293,7 @@ class Explorable:
             "labels": _labels_text(labels),
             "force_labels": force_labels,
             "path": None,
+            "force": False,
             "as_json": False,
         }
 

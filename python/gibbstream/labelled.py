@@ -113,7 +113,7 @@ class LabelledTopics:
         >>> lda = LDA(2, batch=20, random_state=0).fit(texts)
         >>> months = ["2024-01", "2024-02"] * 100
         >>> frame = lda.timeline_frame(texts, months, by="month")
-        >>> len(frame), bool((frame.low <= frame.share + 1e-9).all())
+        >>> len(frame), bool((frame.low <= frame.share).all())
         (4, True)
         """
         moments = _seconds(times)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from gibbstream.estimator import TopicEstimator
@@ -28,6 +28,9 @@ class LDA(TopicEstimator):
     text : dict, optional
         How to tokenize raw text: parameters of :class:`TextCorpus`, such as ``{"min_df": 5, "stop_words": None}``. The
         model stores them.
+    seeds : list of lists of str, or dict of them by label, optional
+        Words that pull the first topics: each of these topics starts with half of its tokens on its words. The keys of a
+        dictionary become labels.
     transform_sweeps : int
         Sweeps over each document in ``transform``; the first quarter is dropped as burn-in, the rest is averaged. Fewer
         are faster and less accurate.
@@ -100,6 +103,7 @@ class LDA(TopicEstimator):
         kappa: float | None = None,
         offset: float | None = None,
         tau: float | None = None,
+        min_step: float | None = None,
         step: str | None = None,
         alpha: str | None = None,
         averaging: str | None = None,
@@ -112,8 +116,11 @@ class LDA(TopicEstimator):
         start: str | None = None,
         topic_prior: float | None = None,
         total_docs: int | None = None,
+        prequential: bool | str | None = None,
+        adapt: bool | None = None,
         passes: int | None = None,
         text: Mapping[str, Any] | None = None,
+        seeds: Sequence[Sequence[str]] | Mapping[str, Sequence[str]] | None = None,
         transform_sweeps: int = 100,
         particles: int = 20,
         random_state: Any = None,
@@ -130,6 +137,7 @@ class LDA(TopicEstimator):
         self.kappa = kappa
         self.offset = offset
         self.tau = tau
+        self.min_step = min_step
         self.step = step
         self.alpha = alpha
         self.averaging = averaging
@@ -142,8 +150,11 @@ class LDA(TopicEstimator):
         self.start = start
         self.topic_prior = topic_prior
         self.total_docs = total_docs
+        self.prequential = prequential
+        self.adapt = adapt
         self.passes = passes
         self.text = text
+        self.seeds = seeds
         self.transform_sweeps = transform_sweeps
         self.particles = particles
         self.random_state = random_state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import textwrap
 import warnings
@@ -16,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from gibbstream._core import Corpus, Model, encode, knobs_of, usual_passes
+from gibbstream._core import Corpus, Files, Model, encode, knobs_of, set_labels, usual_passes
 from gibbstream.matrix import row_count, source
 from gibbstream.runner import LocalRunner
 from gibbstream.runner import fit as fit_with
@@ -30,7 +31,7 @@ _FEW_UPDATES = 10
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from gibbstream._core import Files, Source
+    from gibbstream._core import Source
     from gibbstream.runner import Runner
 
 
@@ -120,6 +121,7 @@ class Learner(BaseEstimator):
             else:
                 rows, count = self._begin(X, "fit")
                 self._learn(rows, count, passes)
+                self._look_again(rows)
             self._warn_of_few_minibatches()
         except Exception:
             # A model that has learnt from a part is a surprise, unless it was asked for.
@@ -207,7 +209,11 @@ class Learner(BaseEstimator):
     ) -> None:
         self.seed_ = self._draw_seed()
         self.n_features_in_ = width
-        self._model = Model(self._parameters(), width, self._threads(), documents, names, corpus, files, stream)
+        seeds = getattr(self, "seeds", None)
+        written = None if seeds is None else json.dumps(seeds, default=list)
+        self._model = Model(
+            self._parameters(), width, self._threads(), documents, names, corpus, files, written, stream
+        )
 
     def _learn(self, rows: Source, count: int, passes: int) -> None:
         """All minibatches of some passes; the last one of a pass may be short."""
@@ -216,6 +222,18 @@ class Learner(BaseEstimator):
                 self._model.begin_pass(number)
                 if self._learn_rows(rows, watch, close=True):
                     return
+
+    def _look_again(self, documents: Source | Files) -> None:
+        """Finds which words of the topics go together, and gives topics with seeds their labels."""
+        if not self._takes_text or self._model.updates == 0:
+            return
+        if isinstance(documents, Files):
+            self._model.show_words_of_files(documents)
+        else:
+            self._model.show_words(documents)
+        seeds = getattr(self, "seeds", None)
+        if isinstance(seeds, Mapping):
+            set_labels(self._model, json.dumps({topic: {"label": str(label)} for topic, label in enumerate(seeds)}))
 
     def _fit_stream(self, chunks: Iterator[Any]) -> None:
         """Minibatches are full whatever the chunks; what is left over at the end is learnt from too."""

@@ -58,7 +58,7 @@ def learning_curve(
 
 
 def topic_words(
-    model: TopicEstimator, *, topics: Sequence[int] | None = None, n_words: int = 10, relevance: float = 1.0
+    model: TopicEstimator, *, topics: Sequence[int] | None = None, n_words: int = 10, relevance: float | None = None
 ) -> Figure:
     """Bars of the best words of topics, the largest topics first.
 
@@ -70,7 +70,7 @@ def topic_words(
         Topics to show; the ten with the largest shares if none are given.
     n_words : int
         Words per topic.
-    relevance : float
+    relevance : float, optional
         As in :meth:`LDA.top_words`.
 
     Returns

@@ -151,6 +151,7 @@ def fit(estimator: Learner, X: Any, runner: Runner) -> None:
             passes = estimator._passes(stream=not source.again)
             source.create(estimator)
             _Run(estimator, runner).fit(source, passes)
+            source.look_again(estimator)
     except Exception:
         # A model that has learnt from a part is a surprise, unless it was asked for.
         estimator._forget()

@@ -35,6 +35,9 @@ class Source(ABC):
     def packs(self) -> Iterator[bytes]:
         """All of them from the top."""
 
+    def look_again(self, estimator: Learner) -> None:  # noqa: B027 most cannot
+        """Lets the model find which words of its topics go together."""
+
     def close(self) -> None:  # noqa: B027 most hold nothing
         """Lets go of what it holds."""
 
@@ -83,6 +86,10 @@ class MatrixSource(Source):
         """All rows."""
         return packed_rows(self._rows, as_numbers=self._as_numbers)
 
+    def look_again(self, estimator: Learner) -> None:
+        """All rows are there."""
+        estimator._look_again(self._rows)
+
 
 class ChunkSource(Source):
     """An iterator of matrices or corpora."""
@@ -123,6 +130,10 @@ class FileSource(Source):
     def packs(self) -> Iterator[bytes]:
         """All documents of all files, in the order of names."""
         return iter(self._files.read())
+
+    def look_again(self, estimator: Learner) -> None:
+        """Reads them once more."""
+        estimator._look_again(self._files)
 
 
 class PackSource(Source):

@@ -11,6 +11,9 @@ from scipy import sparse
 
 from gibbstream._core import Corpus
 
+SAMPLED_DOCUMENTS = 500
+"""Documents in which the language is looked for."""
+
 
 class TextCorpus:
     """Word counts of texts, or of lists of tokens.
@@ -30,14 +33,24 @@ class TextCorpus:
     ngrams : int
         If 2 or more, also count phrases of up to this many consecutive words, joined by ``_``.
     stop_words : str, list of str or None
-        Words to drop: ``"english"``, a language code such as ``"de"``, the path of a file with one word per line, or a
-        list of words. ``None`` drops nothing.
+        Words to drop: ``"auto"`` (those of the language), ``"english"``, a language code such as ``"de"``, the path of
+        a file with one word per line, or a list of words. ``None`` drops nothing.
+    language : str
+        The language of the texts, as a code such as ``"en"``; ``"auto"`` finds it in the first documents.
+    html : {"auto", "strip", "keep"}
+        Whether markup that is recognised, everything that looks like a tag, or nothing is taken out.
+    keep_urls : bool
+        Keep web and mail addresses as words.
+    phrases : bool
+        Take words that belong together (``new_york``) for one word; the texts are read once more to find them.
     max_vocab : int, optional
         Maximum size of the vocabulary; the most frequent words are kept.
-    min_df : int or float
+    min_df : int, float or "auto"
         Drop words that occur in fewer documents than this: an integer is a number of documents, a float a share.
-    max_df : float or int
+        ``"auto"`` grows with the number of documents: 2 of 1,000, 5 of 20,000.
+    max_df : float, int or "auto"
         Drop words that occur in more documents than this: a float is a share of the documents, an integer a number.
+        ``"auto"`` is 0.5 for 200 documents or more.
     vocabulary : sequence of str, optional
         The vocabulary to use, in this order, instead of the words found.
 
@@ -70,17 +83,30 @@ class TextCorpus:
         lowercase: bool = True,
         min_length: int = 2,
         ngrams: int = 1,
-        stop_words: str | Sequence[str] | None = "english",
+        stop_words: str | Sequence[str] | None = "auto",
+        language: str = "auto",
+        html: str = "auto",
+        keep_urls: bool = False,
+        phrases: bool = False,
         max_vocab: int | None = None,
-        min_df: float = 1,
-        max_df: float = 1.0,
+        min_df: float | str = "auto",
+        max_df: float | str = "auto",
         vocabulary: Sequence[str] | None = None,
     ) -> None:
-        options = {"lowercase": lowercase, "min_length": min_length, "ngrams": ngrams, "stop_words": stop_words}
+        options = {
+            "lowercase": lowercase,
+            "min_length": min_length,
+            "ngrams": ngrams,
+            "stop_words": stop_words,
+            "language": language,
+            "html": html,
+            "keep_urls": keep_urls,
+            "phrases": phrases,
+        }
         cutting = cutting_of(options)
         words = None if vocabulary is None else list(vocabulary)
         documents = readable(texts)
-        fewest, largest_share = _limits(min_df, max_df, len(documents))
+        fewest, largest_share = limits(min_df, max_df, len(documents))
         self._corpus = Corpus.build(documents, cutting, max_vocab, fewest, largest_share, words)
 
     @classmethod
@@ -103,6 +129,11 @@ class TextCorpus:
     def vocabulary(self) -> list[str]:
         """The words by number."""
         return self._corpus.words
+
+    @property
+    def language(self) -> str | None:
+        """The code of the language of the texts, such as ``"en"``, if it was given or found."""
+        return self._corpus.language
 
     @property
     def n_tokens(self) -> int:
@@ -147,7 +178,16 @@ class TextCorpus:
 
 def cutting_of(options: Mapping[str, Any]) -> dict[str, object]:
     """How text is cut into words, as the compiled part reads it; what is not given is the default."""
-    known: dict[str, Any] = {"lowercase": True, "min_length": 2, "ngrams": 1, "stop_words": "english"}
+    known: dict[str, Any] = {
+        "lowercase": True,
+        "min_length": 2,
+        "ngrams": 1,
+        "stop_words": "auto",
+        "language": "auto",
+        "html": "auto",
+        "keep_urls": False,
+        "phrases": False,
+    }
     cutting = known | {name: value for name, value in options.items() if name in known}
     return cutting | {"stop_words": _stop_words(cutting["stop_words"])}
 
@@ -165,17 +205,34 @@ def _stop_words(choice: str | Sequence[str] | None) -> str | list[str]:
     return list(choice)
 
 
-def _limits(min_df: float, max_df: float, documents: int) -> tuple[int, float]:
-    """The fewest documents that a word must be in, and the largest share of them that it may be in."""
+def limits(min_df: float | str, max_df: float | str, documents: int) -> tuple[int | None, float | None]:
+    """The fewest documents that a word must be in, and the largest share of them that it may be in; None adapts."""
+    return _fewest(min_df, documents), _largest_share(max_df, documents)
+
+
+def _fewest(min_df: float | str, documents: int) -> int | None:
+    if isinstance(min_df, str):
+        _check_auto("min_df", min_df)
+        return None
     if isinstance(min_df, float):
         if not 0 <= min_df <= 1:
             raise ValueError(
                 f"min_df: {min_df} is not a share of the documents; use a share from 0 to 1, or an integer"
             )
         min_df = math.ceil(min_df * documents)
-    if not isinstance(max_df, float):
-        max_df = min(1.0, max_df / max(1, documents))
-    return int(min_df), float(max_df)
+    return int(min_df)
+
+
+def _largest_share(max_df: float | str, documents: int) -> float | None:
+    if isinstance(max_df, str):
+        _check_auto("max_df", max_df)
+        return None
+    return float(max_df) if isinstance(max_df, float) else min(1.0, max_df / max(1, documents))
+
+
+def _check_auto(name: str, choice: str) -> None:
+    if choice != "auto":
+        raise ValueError(f'{name}: "{choice}" is not a choice; use a number, or "auto"')
 
 
 def is_text(X: Any) -> bool:

@@ -25,6 +25,9 @@ class MinibatchRecord(TypedDict):
     topics_used: int
     remainder: float
     seconds: float
+    prequential: float | None
+    prequential_error: float | None
+    prequential_unigram: float | None
 
 
 Callback = Callable[[Any, MinibatchRecord], bool | None]

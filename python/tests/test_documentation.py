@@ -25,6 +25,7 @@ BLOCKS = {
     "docs/python.md": 10,
     "docs/single-cell.md": 2,
     "docs/streams.md": 2,
+    "docs/text.md": 3,
     "docs/tutorial.md": 3,
 }
 PAGES = sorted(BLOCKS)

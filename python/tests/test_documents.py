@@ -114,6 +114,20 @@ def test_topics_of_words(lda):
         assert sum(own == topic for _, own in text) > len(text) / 2
 
 
+def test_topics_of_words_are_draws_of_what_mixtures_are_means_of(lda):
+    """With n_k words of topic k, E[theta_k] = (E[n_k] + alpha_k) / (n + sum alpha): the counts of one draw differ from
+    what follows from the means by no more than their posterior deviations say, here 5 of them over 300 documents."""
+    draw, length = np.random.default_rng(0), 6
+    texts = [" ".join(draw.choice(lda.vocabulary_, length)) for _ in range(300)]
+    counts = np.array([sum(topic == 0 for _, topic in words) for words in lda.token_topics(texts)])
+    alpha, total = lda.alpha_[0], length + lda.alpha_.sum()
+    expected = lda.transform(texts)[:, 0] * total - alpha
+    deviation = np.sqrt(((lda.documents_frame(texts).deviation * total) ** 2).sum())
+    assert deviation < 0.02 * counts.size * length, "the bound would say nothing"
+    assert abs((counts - expected).sum()) < 5 * deviation
+    assert np.corrcoef(counts, expected)[0, 1] > 0.5
+
+
 def test_topics_by_query(lda):
     joint = lda.topic_word_ * lda.topic_shares_[:, None]
     cat = lda.vocabulary_.index("cat")

@@ -151,6 +151,19 @@ def test_what_does_not_fit_is_refused(lda, tmp_path, given, message):
     assert list(tmp_path.iterdir()) == [], "nothing is half-written"
 
 
+def test_a_page_replaces_nothing_but_a_page(lda, tmp_path):
+    model, page = tmp_path / "model.gbs", tmp_path / "page.html"
+    lda.save(model)
+    before = model.read_bytes()
+    with pytest.raises(ValueError, match=r"holds something else than a page or its data; .*force"):
+        lda.report(model)
+    assert model.read_bytes() == before
+    for force in (False, False, True):
+        lda.report(page, force=force)
+    lda.report(model, force=True)
+    assert model.read_bytes() == page.read_bytes()
+
+
 def test_other_errors(lda, tmp_path):
     with pytest.raises(ValueError, match=r"the folder .* does not exist; create it first"):
         lda.report(tmp_path / "nowhere" / "page.html")

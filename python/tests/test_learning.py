@@ -312,3 +312,16 @@ def test_progress_bar_on_a_terminal():
     bar.close()
     assert "50% |███████████████               | 5/10" in screen.getvalue()
     assert screen.getvalue().startswith("\r")
+
+
+def test_scores_on_the_way(counts):
+    lda = LDA(4, batch=20, sweeps=5, prequential=True, random_state=0).fit(counts)
+    plain = LDA(4, batch=20, sweeps=5, random_state=0).fit(counts)
+    assert lda.model_hash_ == plain.model_hash_
+    last, first = lda.history_[-1], lda.history_[0]
+    assert first["prequential"] is None
+    assert last["prequential"] > 0 and last["prequential_unigram"] > 0
+    assert plain.history_[-1]["prequential"] is None
+    assert lda.drift_ == []
+    recent = LDA(4, batch=20, sweeps=5, averaging="frequencies=50", min_step=0.1, random_state=0).fit(counts)
+    assert min(record["rho"] for record in recent.history_) >= 0.1

@@ -161,3 +161,39 @@ def test_counts_and_corpora_are_the_same():
     corpus = TextCorpus(["cat dog bird", "stock bond share"] * 100)
     from_text = LDA(2, batch=20, random_state=0).fit(corpus)
     assert LDA(2, batch=20, random_state=0).fit(corpus.to_csr()).model_hash_ == from_text.model_hash_
+
+
+def test_markup_addresses_and_numbers_are_no_words():
+    page = "<p>The Fed&#8217;s rate didn&#8217;t rise in 2024.<br/>See https://example.com or a@b.org</p>"
+    assert TextCorpus([page]).vocabulary == ["didn't", "fed", "rate", "rise"]
+    kept = TextCorpus([page], html="keep", keep_urls=True, stop_words=None).vocabulary
+    assert {"br", "https", "example", "org", "the"} <= set(kept)
+    with pytest.raises(ValueError, match="html: `maybe` is not a choice; use auto, strip or keep"):
+        TextCorpus([page], html="maybe")
+
+
+def test_the_language_is_found_or_told():
+    german = ["Das Schiff verließ den Hafen am Morgen, und niemand war da, um es zu sehen."]
+    corpus = TextCorpus(german)
+    assert corpus.language == "de"
+    assert not {"das", "den", "und"} & set(corpus.vocabulary)
+    assert {"das", "den", "und"} <= set(TextCorpus(german, language="en").vocabulary)
+    assert TextCorpus(german, language="german").vocabulary == corpus.vocabulary
+    assert TextCorpus([["das", "schiff"]]).language is None
+    with pytest.raises(ValueError, match="language: `klingon` is not the code of a language"):
+        TextCorpus(german, language="klingon")
+
+
+def test_limits_adapt_to_the_number_of_documents():
+    texts = ["plot actor scene", "novel page plot"] * 600 + ["once"]
+    assert sorted(TextCorpus(texts).vocabulary) == ["actor", "novel", "page", "scene"]
+    assert len(TextCorpus(texts, min_df=1, max_df=1.0).vocabulary) == 6
+    with pytest.raises(ValueError, match='max_df: "most" is not a choice; use a number, or "auto"'):
+        TextCorpus(texts, max_df="most")
+
+
+def test_phrases_are_words():
+    texts = ["new york harbour"] * 10 + ["ships sail far", "boats sail near", "ports close late"] * 4
+    vocabulary = TextCorpus(texts, phrases=True).vocabulary
+    assert "new_york" in vocabulary
+    assert "york" not in vocabulary

@@ -117,7 +117,7 @@ fn start<P>(
 fn run(cli: &Cli, general: &General, output: &Output, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     match &cli.command {
         Command::Demo(args) => command::demo::run(args, general, output, interrupt),
-        Command::Train(args) => command::train::run(args, general, output, interrupt),
+        Command::Train(args) => command::train::run(&args.train, general, output, interrupt),
         Command::Serve(args) => command::serve::run(args, general, output, interrupt),
         Command::Evaluate(args) => command::evaluate::run(args, general, output),
         Command::Topics(args) => command::topics::run(args, general, output, interrupt),

@@ -3,8 +3,10 @@
 use crate::error::{OrException, released};
 use crate::model::Model;
 use crate::written::{Texts, Written};
+use gibbstream::Error;
 use gibbstream::corpus::{
-    Document, StopWords, Tokenizer, Vocabulary, VocabularyCounter, VocabularyLimits, count_words,
+    Adaptive, Document, Html, Language, PhraseCounter, Phrases, SAMPLED_DOCUMENTS, StopWords, Tokenizer,
+    Vocabulary, VocabularyCounter, VocabularyLimits, count_words,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -29,9 +31,13 @@ pub struct Cutting {
     min_length: usize,
     ngrams: usize,
     stop_words: StopWordChoice,
+    language: String,
+    html: String,
+    keep_urls: bool,
+    phrases: bool,
 }
 
-/// `"en"`, `"none"`, the path of a file, or the words themselves.
+/// `"auto"`, `"en"`, `"none"`, the path of a file, or the words themselves.
 #[derive(FromPyObject)]
 enum StopWordChoice {
     Named(String),
@@ -39,20 +45,58 @@ enum StopWordChoice {
 }
 
 impl Cutting {
+    /// How text is cut; the language may still have to be found.
     fn tokenizer(self) -> gibbstream::Result<Tokenizer> {
-        let stop_words = match self.stop_words {
-            StopWordChoice::Named(choice) => StopWords::parse(&choice)?,
-            StopWordChoice::Words(words) => words.into(),
+        let (stop_words, of_language) = match self.stop_words {
+            StopWordChoice::Named(choice) if choice == "auto" => (StopWords::none(), true),
+            StopWordChoice::Named(choice) => (StopWords::parse(&choice)?, false),
+            StopWordChoice::Words(words) => (words.into(), false),
         };
+        let html = Html::NAMES.iter().find(|(name, _)| *name == self.html).map(|(_, html)| *html);
+        let unknown =
+            || Error::setting("html", format!("`{}` is not a choice", self.html), "use auto, strip or keep");
         let tokenizer = Tokenizer {
             lowercase: self.lowercase,
             min_length: self.min_length,
             ngrams: self.ngrams,
             stop_words,
+            stop_words_of_language: of_language,
+            language: Language::parse(&self.language)?,
+            html: html.ok_or_else(unknown)?,
+            keep_urls: self.keep_urls,
+            ..Tokenizer::auto()
         };
         tokenizer.check()?;
         Ok(tokenizer)
     }
+}
+
+/// Limits as Python says them: what is not given adapts to the number of documents.
+fn limits_of(
+    max_words: Option<usize>,
+    min_documents: Option<u64>,
+    max_document_share: Option<f64>,
+) -> gibbstream::Result<VocabularyLimits> {
+    let limits = VocabularyLimits {
+        max_words,
+        min_documents: min_documents.unwrap_or(1),
+        max_document_share: max_document_share.unwrap_or(1.0),
+        adaptive: Adaptive {
+            min_documents: min_documents.is_none(),
+            max_document_share: max_document_share.is_none(),
+        },
+    };
+    limits.check()?;
+    Ok(limits)
+}
+
+/// Texts of the first documents, in which the language is found.
+fn first_texts(texts: &Texts<'_>) -> PyResult<Vec<String>> {
+    let documents = texts.some(0..texts.len().min(SAMPLED_DOCUMENTS))?;
+    Ok(documents
+        .into_iter()
+        .filter_map(|document| if let Written::Text(text) = document { Some(text) } else { None })
+        .collect())
 }
 
 /// Arrays of a sparse matrix: where rows start, columns, counts.
@@ -68,14 +112,19 @@ impl Corpus {
         texts: &Bound<'_, PyAny>,
         cutting: Cutting,
         max_words: Option<usize>,
-        min_documents: u64,
-        max_document_share: f64,
+        min_documents: Option<u64>,
+        max_document_share: Option<f64>,
         vocabulary: Option<Vec<String>>,
     ) -> PyResult<Self> {
+        let finds_phrases = cutting.phrases;
         let tokenizer = cutting.tokenizer().or_exception()?;
-        let limits = VocabularyLimits { max_words, min_documents, max_document_share };
-        limits.check().or_exception()?;
+        let limits = limits_of(max_words, min_documents, max_document_share).or_exception()?;
+        let limits = if vocabulary.is_some() { limits.as_told() } else { limits };
         let texts = Texts::new(texts)?;
+        let mut tokenizer = tokenizer.decided(&first_texts(&texts)?);
+        if finds_phrases {
+            tokenizer.phrases = phrases_of(py, &texts, &tokenizer)?;
+        }
         let given = vocabulary.map(Vocabulary::new).transpose().or_exception()?;
         let vocabulary = match given {
             Some(given) if limits.keep_all() => given,
@@ -91,6 +140,12 @@ impl Corpus {
 
     fn __len__(&self) -> usize {
         self.documents.len()
+    }
+
+    /// The code of the language of the texts, if it was told or found.
+    #[getter]
+    fn language(&self) -> Option<&str> {
+        self.tokenizer.as_ref().and_then(|tokenizer| tokenizer.language.code())
     }
 
     #[getter]
@@ -205,11 +260,22 @@ impl Corpus {
 
 /// How text must be cut for a model. One that was learnt from counts does not say, so nothing is dropped.
 pub fn tokenizer_or_plain(tokenizer: Option<&Tokenizer>) -> Tokenizer {
-    tokenizer.cloned().unwrap_or_else(|| Tokenizer {
-        min_length: 1,
-        stop_words: StopWords::none(),
-        ..Tokenizer::default()
-    })
+    tokenizer.cloned().unwrap_or_else(Tokenizer::plain)
+}
+
+/// Words of the texts that belong together.
+fn phrases_of(py: Python<'_>, texts: &Texts<'_>, tokenizer: &Tokenizer) -> PyResult<Phrases> {
+    let mut counter = PhraseCounter::default();
+    texts.each(py, |_, documents| {
+        for document in documents {
+            if let Written::Text(text) = document {
+                tokenizer.tokenize_following(text, |word, follows| counter.add(word, follows));
+            }
+            counter.end_document();
+        }
+        Ok(())
+    })?;
+    Ok(counter.phrases())
 }
 
 /// The words of the texts within the limits; only allowed ones, if some are given.
@@ -257,32 +323,51 @@ pub fn encode(py: Python<'_>, model: &Model, texts: &Bound<'_, PyAny>) -> PyResu
 /// Finds the words of texts that come in parts.
 #[pyclass(frozen, module = "gibbstream._core")]
 pub struct WordCounter {
+    state: Mutex<Counting>,
+}
+
+/// What has been counted, and how text is cut, which is known with the first documents.
+struct Counting {
     tokenizer: Tokenizer,
-    counter: Mutex<VocabularyCounter>,
+    counter: VocabularyCounter,
 }
 
 #[pymethods]
 impl WordCounter {
     #[new]
     fn create(cutting: Cutting) -> PyResult<Self> {
-        Ok(Self { tokenizer: cutting.tokenizer().or_exception()?, counter: Mutex::default() })
+        if cutting.phrases {
+            let problem = "phrases cannot be looked for in tables of an engine";
+            return Err(Error::setting("phrases", problem, "leave it out")).or_exception();
+        }
+        let tokenizer = cutting.tokenizer().or_exception()?;
+        Ok(Self { state: Mutex::new(Counting { tokenizer, counter: VocabularyCounter::default() }) })
     }
 
     fn add(&self, py: Python<'_>, texts: &Bound<'_, PyAny>) -> PyResult<()> {
-        let mut counter = self.counter.lock().unwrap_or_else(PoisonError::into_inner);
-        count_into(py, &Texts::new(texts)?, &self.tokenizer, None, &mut counter)
+        let texts = Texts::new(texts)?;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Counting { tokenizer, counter } = &mut *state;
+        count_into(py, &texts, tokenizer, None, counter)
+    }
+
+    /// Finds the language in the first texts, if it is to be found, and tells its code, or `"unknown"`.
+    fn find_language(&self, texts: &Bound<'_, PyAny>) -> PyResult<String> {
+        let first = first_texts(&Texts::new(texts)?)?;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.tokenizer = state.tokenizer.decided(&first);
+        Ok(state.tokenizer.language.clone().into())
     }
 
     /// The words within the limits; it begins anew.
     fn finish(
         &self,
         max_words: Option<usize>,
-        min_documents: u64,
-        max_document_share: f64,
+        min_documents: Option<u64>,
+        max_document_share: Option<f64>,
     ) -> PyResult<Vec<String>> {
-        let limits = VocabularyLimits { max_words, min_documents, max_document_share };
-        limits.check().or_exception()?;
-        let counter = std::mem::take(&mut *self.counter.lock().unwrap_or_else(PoisonError::into_inner));
+        let limits = limits_of(max_words, min_documents, max_document_share).or_exception()?;
+        let counter = std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).counter);
         Ok(counter.finish(&limits).or_exception()?.words().map(str::to_owned).collect())
     }
 }

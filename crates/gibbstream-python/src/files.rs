@@ -3,7 +3,9 @@
 use crate::error::{OrException, released};
 use crate::signals::Signals;
 use gibbstream::Error;
-use gibbstream::corpus::{Inputs, NumericRows, ResolvedInputs, Tokenizer, Vocabulary, VocabularyLimits};
+use gibbstream::corpus::{
+    Inputs, NumericRows, ResolvedInputs, SAMPLED_FROM_STREAMS, Tokenizer, Vocabulary, VocabularyLimits,
+};
 use gibbstream::file::Features;
 use gibbstream::learn::{ModelKind, Observation, ObservationStream, ReadAhead, observations, pack};
 use pyo3::exceptions::PyValueError;
@@ -66,8 +68,13 @@ impl Files {
 }
 
 impl Files {
+    /// All documents from the top, and how many there are, if that is known.
+    pub fn documents_again(&self) -> (ObservationStream, u64) {
+        (observations(self.inputs.documents(&self.features.vocabulary())), self.documents.unwrap_or(0))
+    }
+
     fn open(paths: Vec<PathBuf>, kind: ModelKind, words: Option<Vec<String>>) -> gibbstream::Result<Self> {
-        let inputs = Inputs { paths, ..Inputs::default() }.resolve()?;
+        let inputs = Inputs { paths, tokenizer: Tokenizer::auto(), ..Inputs::default() }.resolve()?;
         if inputs.is_read_once() {
             let problem = "standard input and pipes can be read only once";
             return Err(Error::setting("X", problem, "save it to a file and name the file"));
@@ -77,15 +84,17 @@ impl Files {
             let features = Features::Columns(rows.columns().to_vec());
             return Ok(Self { inputs, rows: Some(rows), features, tokenizer: None, documents: None });
         }
+        let has_text = inputs.have_text();
+        let inputs =
+            if has_text { inputs.cut_by(inputs.find_language(SAMPLED_FROM_STREAMS)) } else { inputs };
         let mut documents = inputs.expected_documents();
         let vocabulary = match words {
             Some(words) => Vocabulary::new(words)?,
             None => {
-                inputs.vocabulary(&VocabularyLimits::default(), &mut |counted| documents = Some(counted))?
+                inputs.vocabulary(&VocabularyLimits::for_text(), &mut |counted| documents = Some(counted))?
             }
         };
-        let has_text = inputs.formats().any(|(_, format)| format.has_text());
-        let tokenizer = has_text.then(Tokenizer::default);
+        let tokenizer = has_text.then(|| inputs.tokenizer().clone());
         Ok(Self { inputs, rows: None, features: Features::Words(vocabulary), tokenizer, documents })
     }
 }

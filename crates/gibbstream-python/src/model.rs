@@ -11,12 +11,15 @@ use crate::state::State;
 use crate::written::Texts;
 use gibbstream::Error;
 use gibbstream::corpus::{Tokenizer, Vocabulary};
+use gibbstream::explore::{background, summaries};
 use gibbstream::file::{Destination, Features, Kind};
-use gibbstream::learn::{Array, Mode, Parameters, Snapshot, TrainingRun, Values};
+use gibbstream::inference::mixtures::assigned;
+use gibbstream::learn::{Array, Mode, Parameters, Seeds, Snapshot, TrainingRun, Values};
 use gibbstream::model::topics::hdp::sticks::Sticks;
 use gibbstream::model::topics::hdp::topics_used;
 use gibbstream::model::topics::lda::Topics;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use rayon::ThreadPool;
@@ -91,14 +94,29 @@ impl Model {
     }
 }
 
+/// The numbers of words that pull topics, given as JSON; warns of those that are not known.
+fn numbered(py: Python<'_>, seeds: &str, features: &Features) -> PyResult<Vec<Vec<u32>>> {
+    let seeds = Seeds::parse(seeds)
+        .map_err(|problem| Error::setting("seeds", problem, "give a list of words for each topic"))
+        .or_exception()?;
+    let (numbers, unknown) = seeds.numbered(&features.vocabulary());
+    if !unknown.is_empty() {
+        let list = unknown.join(", ");
+        let text = format!("seeds: these words are not in the vocabulary and pull nothing: {list}");
+        let text = std::ffi::CString::new(text.replace('\0', " "))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 3)?;
+    }
+    Ok(numbers)
+}
+
 #[pymethods]
 impl Model {
     /// A model that has learnt nothing. Words are those of the corpus, or given, or else numbered from 0.
     #[new]
     #[pyo3(signature = (
-        parameters, width, threads, documents=None, words=None, corpus=None, files=None, stream=false
+        parameters, width, threads, documents=None, words=None, corpus=None, files=None, seeds=None, stream=false
     ))]
-    #[expect(clippy::too_many_arguments, reason = "they are named where they are given")]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn create(
         parameters: &Bound<'_, PyDict>,
         width: usize,
@@ -107,10 +125,11 @@ impl Model {
         words: Option<Vec<String>>,
         corpus: Option<&Bound<'_, Corpus>>,
         files: Option<&Bound<'_, Files>>,
+        seeds: Option<&str>,
         stream: bool,
     ) -> PyResult<Self> {
         let mode = if stream { Mode::Stream } else { Mode::File };
-        let settings = settings(parameters, width, documents, mode)?;
+        let mut settings = settings(parameters, width, documents, mode)?;
         let words = words.unwrap_or_else(|| (0..width).map(|word| word.to_string()).collect());
         let features = match (corpus, files) {
             (Some(corpus), _) => Features::Words(corpus.get().vocabulary.clone()),
@@ -121,6 +140,9 @@ impl Model {
         let tokenizer = corpus
             .and_then(|corpus| corpus.get().tokenizer.clone())
             .or_else(|| files.and_then(|files| files.get().tokenizer.clone()));
+        if let Some(seeds) = seeds {
+            settings.seeds = numbered(parameters.py(), seeds, &features)?;
+        }
         let run = TrainingRun::new(settings, features, tokenizer, threads).or_exception()?;
         Ok(Self::new(State::new(run)))
     }
@@ -167,9 +189,10 @@ impl Model {
             let settings = state.run.trainer().settings();
             Ok((settings.features, settings.mode))
         })?;
-        let settings = settings(parameters, words, documents, mode)?;
+        let mut settings = settings(parameters, words, documents, mode)?;
         self.with(py, |state| {
             let before = state.run.trainer().settings();
+            settings.seeds.clone_from(&before.seeds);
             settings.check_continues(before).or_exception()?;
             if *before == settings && state.run.threads() == threads {
                 return Ok(());
@@ -227,6 +250,30 @@ impl Model {
             inference::transform(&parameters, &rows, sweeps, seed, &pool)
         })?;
         mixtures.into_pyarray(py).reshape([rows.len(), width])
+    }
+
+    /// The topic that each row is most about, and how clearly.
+    fn assign(
+        &self,
+        py: Python<'_>,
+        source: Source<'_>,
+        sweeps: usize,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<(Vec<usize>, Vec<f64>)> {
+        let rows = source.rows()?;
+        let parameters = self.parameters(py)?;
+        released(py, || {
+            let pool = self.pool(threads).or_exception()?;
+            let shares = &parameters.topics().or_exception()?.shares;
+            let mut found = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
+            inference::each_mixture(&parameters, &rows, (sweeps, seed, false), &pool, |mixture| {
+                let (topic, confidence) = assigned(&mixture.theta, shares);
+                found.0.push(topic);
+                found.1.push(confidence);
+            })?;
+            Ok(found)
+        })
     }
 
     /// The topic of every token of every row, in one sample, with the spelling of its word.
@@ -357,19 +404,41 @@ impl Model {
         self.of_sticks(py, |sticks| sticks.remainder)
     }
 
-    /// The best words of every topic, each with its number, its spelling and its probability.
+    /// The words of every topic as they are shown or by relevance, each with its number, its spelling and its probability.
+    #[pyo3(signature = (words, relevance=None))]
     fn top_words(
         &self,
         py: Python<'_>,
         words: usize,
-        relevance: f64,
+        relevance: Option<f64>,
     ) -> PyResult<Vec<Vec<(u32, String, f64)>>> {
         let (parameters, vocabulary) = self.parameters_and_words(py)?;
+        let kept = self.with(py, |state| Ok(state.run.shown().clone()))?;
         released(py, || {
-            let summaries = parameters.topics().or_exception()?.summaries(words, relevance);
+            let topics = parameters.topics().or_exception()?;
+            let summaries = summaries(topics, &vocabulary, &kept, words, relevance.into());
             let word = |&(word, weight): &(u32, f64)| (word, vocabulary.word(word).to_owned(), weight);
             Ok(summaries.iter().map(|topic| topic.words.iter().map(word).collect()).collect())
         })
+    }
+
+    /// Looks at some of the rows once more, to find which words of the topics go together.
+    fn show_words(&self, py: Python<'_>, source: Source<'_>) -> PyResult<()> {
+        let rows = source.rows()?;
+        self.with(py, |state| state.show_words(&rows))
+    }
+
+    /// The same with the documents of files.
+    fn show_words_of_files(&self, py: Python<'_>, files: &Bound<'_, Files>) -> PyResult<()> {
+        let (documents, count) = files.get().documents_again();
+        self.with(py, |state| state.learn_by(|run, _| run.show_words_of(documents, count)).or_exception())
+    }
+
+    /// Which topics are about nothing in particular.
+    fn background(&self, py: Python<'_>) -> PyResult<Vec<bool>> {
+        let parameters = self.parameters(py)?;
+        let topics = parameters.topics().or_exception()?;
+        released(py, || Ok(background(&topics.topics, &topics.shares)))
     }
 
     fn hash(&self, py: Python<'_>) -> PyResult<String> {
@@ -426,6 +495,14 @@ impl Model {
 
     fn last_record(&self, py: Python<'_>) -> PyResult<Option<Record>> {
         self.with(py, |state| Ok(state.records.last))
+    }
+
+    /// Changes of the stream that were noticed, as JSON.
+    fn changes(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |state| {
+            serde_json::to_string(state.run.changes())
+                .map_err(|error| PyValueError::new_err(error.to_string()))
+        })
     }
 
     fn restore_records(&self, py: Python<'_>, records: Vec<Record>) -> PyResult<()> {

@@ -1,7 +1,6 @@
 //! What happened in minibatches, in a bounded number of records.
 
 use gibbstream::learn::schedule::Step;
-use gibbstream::learn::trainer::Trainer;
 use gibbstream::learn::{Event, Observer, TrainingRun};
 use gibbstream::model::topics::hdp::topics_used;
 use pyo3::prelude::*;
@@ -24,11 +23,22 @@ pub struct Record {
     remainder: f64,
     /// Time of training until now.
     seconds: f64,
+    /// Mean of -log p(X) of the last documents before they were learnt from; nothing if they were not scored.
+    #[pyo3(default)]
+    prequential: Option<f64>,
+    /// Its standard error.
+    #[pyo3(default)]
+    prequential_error: Option<f64>,
+    /// The same by the frequencies of words alone.
+    #[pyo3(default)]
+    prequential_unigram: Option<f64>,
 }
 
 impl Record {
-    /// The record of the step that `trainer` has just made.
-    fn new(trainer: &Trainer, step: &Step, seconds: f64) -> Self {
+    /// The record of the step that `run` has just made.
+    fn new(run: &TrainingRun, step: &Step, seconds: f64) -> Self {
+        let trainer = run.trainer();
+        let score = run.prequential().map(|report| report.windowed);
         let alpha = trainer.alpha().unwrap_or_default();
         Self {
             update: step.update,
@@ -40,6 +50,9 @@ impl Record {
             topics_used: topics_used(&trainer.topic_tokens()),
             remainder: trainer.sticks().map_or(0.0, |sticks| sticks.remainder),
             seconds,
+            prequential: score.map(|score| score.log_perplexity_per_document),
+            prequential_error: score.and_then(|score| score.standard_error),
+            prequential_unigram: score.map(|score| score.unigram_log_perplexity_per_document),
         }
     }
 }
@@ -55,7 +68,7 @@ pub struct Records {
 impl Observer for Records {
     fn notify(&mut self, run: &TrainingRun, event: &Event<'_>) -> gibbstream::Result<()> {
         if let Event::Learnt { step, seconds, .. } = event {
-            self.add(Record::new(run.trainer(), step, self.seconds() + seconds));
+            self.add(Record::new(run, step, self.seconds() + seconds));
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use gibbstream::Error;
 use gibbstream::explore::page::{PageFile, PageFormat, write_page};
 use gibbstream::explore::report::{Commands, Labels, Report};
 use gibbstream::explore::{self, ExploreOptions, Explorer, Other, Record, RecordFields, SourceText};
+use gibbstream::file::Destination;
 use gibbstream::learn::{Snapshot, TopicParameters};
 use gibbstream::numerics::random::Seed;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
@@ -47,6 +48,8 @@ pub struct Choices {
     force_labels: bool,
     /// Where to write the page; otherwise it is returned.
     path: Option<PathBuf>,
+    /// Whether the file may hold anything now.
+    force: bool,
     /// Whether the data alone are wanted, with all digits.
     as_json: bool,
 }
@@ -68,7 +71,8 @@ pub fn report<'py>(
     let other = other.as_ref().map(|(name, snapshot)| Other { name: name.clone(), snapshot });
     let options = choices.options(&beside, &snapshot).or_exception()?;
     // Opened first: a folder that does not exist should not be found out at the end.
-    let file = choices.path.as_deref().map(PageFile::create).transpose().or_exception()?;
+    let place = choices.path.as_ref().map(|path| Destination::new(path, PageFile::KIND, choices.force));
+    let file = place.map(|place| PageFile::create(&place, &[])).transpose().or_exception()?;
     let pool = model.get().pool(choices.threads).or_exception()?;
     let Some(source) = source else {
         let bytes = released(py, || {

@@ -83,6 +83,9 @@ fn written(knob: &Knob, value: &Bound<'_, PyAny>) -> PyResult<String> {
         Kind::Number => value.extract::<f64>().map(|number| number.to_string()),
         Kind::Switch => value.extract::<bool>().map(|on| on.to_string()),
         Kind::Batch => value.extract().or_else(|_| whole()),
+        Kind::Choice(names) if names.contains(&"true") => {
+            value.extract().or_else(|_| value.extract::<bool>().map(|on| on.to_string()))
+        }
         Kind::Choice(_) | Kind::Rule(_) | Kind::Method => value.extract(),
     };
     written.map_err(|_| {

@@ -130,6 +130,17 @@ impl State {
         Ok(row)
     }
 
+    /// Looks at some of the rows once more, to find which words of the topics go together.
+    pub fn show_words(&mut self, rows: &Rows<'_>) -> PyResult<()> {
+        if self.is_of_rows() {
+            return Ok(());
+        }
+        self.alive().or_exception()?;
+        let mut space = Vec::new();
+        let documents = (0..rows.len()).map(|row| rows.observation(row, false, &mut space));
+        self.run.show_words_of(documents, rows.len() as u64).or_exception()
+    }
+
     /// Lends the model as it would be on disk.
     pub fn lend<T>(&mut self, work: impl FnOnce(&Model) -> gibbstream::Result<T>) -> gibbstream::Result<T> {
         self.alive()?;

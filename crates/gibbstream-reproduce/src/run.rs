@@ -163,13 +163,13 @@ impl Run<'_> {
         let cell = &self.task.cell;
         let settings = Settings {
             name: name.to_owned(),
-            mode: Mode::File,
             method,
             components: cell.topics,
             features: shelf.vocabulary().len(),
             batch: BatchSize::of(cell.batch),
             seed: Seed(cell.seed),
             model: if cell.is_open() { ModelKind::Hdp(HdpSettings::default()) } else { ModelKind::Lda },
+            ..Settings::new(cell.topics)
         };
         let mut learnt = Learnt {
             trainer: Trainer::new(settings, 1)?,

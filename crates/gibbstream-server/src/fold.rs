@@ -7,11 +7,12 @@
 mod watch;
 
 use crate::log::{LogHandle, LogReader, Next};
-use crate::publish::{Publisher, Urgency, yield_to_requests};
+use crate::priority::yield_to_requests;
+use crate::publish::{Publisher, Urgency};
 use crate::setup::Learning;
 use crate::status::Status;
 use crate::timeline::Timeline;
-use gibbstream::corpus::{Format, Inputs, ResolvedInputs};
+use gibbstream::corpus::{Format, Inputs, ResolvedInputs, SAMPLED_FROM_STREAMS, Tokenizer};
 use gibbstream::file::{Checkpoint, HistoryEntry};
 use gibbstream::learn::{Checkpoints, TrainingRun};
 use gibbstream::{Error, Result};
@@ -32,6 +33,8 @@ pub struct Fold {
     run: TrainingRun,
     inputs: Inputs,
     held_out: HeldOutDocuments,
+    /// Whether a minibatch was learnt from: then the language is known, and documents are held out.
+    has_begun: bool,
     eval_every: Option<u64>,
     max_wait: Option<Duration>,
     log: Arc<LogHandle>,
@@ -70,6 +73,7 @@ impl Fold {
     ) -> Result<Self> {
         yield_to_requests();
         let Learning { settings, features, inputs, base, changes, threads, folder, found, .. } = learning;
+        let mut inputs = Inputs { format: Format::JsonLines, ..inputs };
         let tokenizer = Some(inputs.tokenizer.clone());
         let action = if base.is_some() { "continue" } else { "serve" };
         let (run, state) = if let Some(Checkpoint { model, run: state }) = found {
@@ -93,9 +97,10 @@ impl Fold {
             wanted: learning.held_out,
             texts: Vec::new(),
         };
-        let inputs = Inputs { format: Format::JsonLines, ..inputs };
         let mut consumed = 0;
         if let Some(state) = &state {
+            // The language was found before the first minibatch.
+            inputs.tokenizer = run.tokenizer().cloned().unwrap_or_else(Tokenizer::plain);
             held_out.read()?;
             held_out.give(&mut run, &inputs)?;
             consumed = learning.held_out as u64 + state.documents;
@@ -109,6 +114,7 @@ impl Fold {
             run,
             inputs,
             held_out,
+            has_begun: state.is_some(),
             eval_every: learning.eval_every,
             max_wait: learning.max_wait,
             log,
@@ -188,7 +194,6 @@ impl Fold {
             self.watch.held_out(self.held_out.texts.len() as u64, self.consumed);
             if self.held_out.texts.len() == self.held_out.wanted {
                 self.held_out.write()?;
-                self.held_out.give(&mut self.run, &self.inputs)?;
             }
             return Ok(());
         }
@@ -202,6 +207,9 @@ impl Fold {
         (self.waiting_since, self.cut_requested) = (None, false);
         if self.waiting.is_empty() {
             return Ok(());
+        }
+        if !self.has_begun {
+            self.begin()?;
         }
         let documents = self.run.documents(&lines(&self.inputs, &self.waiting)?)?;
         self.consumed += documents.len() as u64;
@@ -223,6 +231,18 @@ impl Fold {
             self.saved()?;
         }
         self.watch.publish(&self.run, Urgency::Cheaply)
+    }
+
+    /// Finds the language in the first documents, and cuts those that are held out, before anything is learnt.
+    fn begin(&mut self) -> Result<()> {
+        if self.inputs.tokenizer.needs_language() {
+            let texts = self.held_out.texts.iter().chain(&self.waiting);
+            let first: Vec<String> = texts.take(SAMPLED_FROM_STREAMS).cloned().collect();
+            self.inputs.tokenizer = lines(&self.inputs, &first)?.find_language(SAMPLED_FROM_STREAMS);
+            self.run.cut_by(self.inputs.tokenizer.clone());
+        }
+        self.has_begun = true;
+        self.held_out.give(&mut self.run, &self.inputs)
     }
 
     fn serve_requests(&mut self) {

@@ -16,6 +16,8 @@ mod logging;
 
 mod metrics;
 
+mod priority;
+
 mod publish;
 
 mod security;

@@ -47,6 +47,8 @@ pub struct Metrics {
     score: Number,
     unigram: Number,
     drift: Number,
+    prequential: Number,
+    prequential_unigram: Number,
     checkpoint_age: Number,
 }
 
@@ -100,6 +102,16 @@ impl Default for Metrics {
                 "drift",
                 "Total variation distance between the topics of the last minibatches and of all",
             ),
+            prequential: real(
+                &mut all,
+                "prequential_nats_per_document",
+                "Log perplexity per document of the last documents before they were learnt from",
+            ),
+            prequential_unigram: real(
+                &mut all,
+                "prequential_unigram_nats_per_document",
+                "The same of word frequencies alone",
+            ),
             checkpoint_age: real(&mut all, "checkpoint_age_seconds", "Time since the last checkpoint"),
             registry: all,
         }
@@ -130,6 +142,10 @@ impl Metrics {
         self.score.set(score("log_perplexity_per_document"));
         self.unigram.set(score("unigram_log_perplexity_per_document"));
         self.drift.set(progress.drift.unwrap_or(f64::NAN));
+        let ahead =
+            |name: &str| progress.prequential.as_ref().and_then(|score| score["windowed"][name].as_f64());
+        self.prequential.set(ahead("log_perplexity_per_document").unwrap_or(f64::NAN));
+        self.prequential_unigram.set(ahead("unigram_log_perplexity_per_document").unwrap_or(f64::NAN));
         self.checkpoint_age.set(checkpoint_age.unwrap_or(f64::NAN));
         let mut text = String::new();
         // Writing to a string cannot fail.

@@ -4,6 +4,7 @@
 //! view, so that nobody waits: neither learning nor a request.
 
 use crate::log::LogFollower;
+use crate::priority::yield_to_requests;
 use crate::status::{Progress, Status};
 use crate::timeline::Timeline;
 use crate::view::View;
@@ -13,18 +14,6 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
-
-/// How much lower than that of requests the priority of learning and of making views is.
-#[cfg(target_os = "linux")]
-const NICENESS: i32 = 10;
-
-/// Lowers the priority of this thread, and of those that it starts. Only Linux has priorities of threads.
-pub fn yield_to_requests() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(NICENESS) {
-        tracing::debug!(%error, "the priority could not be lowered");
-    }
-}
 
 /// A view costs at most this part of the time of learning.
 const SHARE_OF_TIME: u32 = 10;
@@ -53,11 +42,9 @@ impl Views {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Exchanges the view.
-    pub fn set(&self, view: View) {
-        let old = self.0.write().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(view));
-        // Outside of the lock: it may be large.
-        drop(old);
+    /// Exchanges the view, and gives back the old one: it may be large, and whoever drops it last waits for that.
+    pub fn set(&self, view: View) -> Option<Arc<View>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(view))
     }
 }
 
@@ -179,19 +166,33 @@ impl Drop for Publisher {
 
 fn make_views(slot: &Slot, views: &Views, status: &Status) {
     yield_to_requests();
+    // Not the threads that all share: those may have been started by a request, with its priority.
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "views".into()).build();
+    let alone = match alone {
+        Ok(pool) => pool,
+        Err(error) => return status.fail(&format!("views cannot be made: {error}")),
+    };
+    let mut old_views: Vec<Arc<View>> = Vec::new();
     loop {
+        // No request shall be the one that frees a view: that takes long. Nobody new can get hold of an old one.
+        old_views.retain(|view| Arc::strong_count(view) > 1);
         let mut state = slot.lock();
         state.is_busy = false;
         let nothing = |state: &mut SlotState| state.copied.is_none() && !state.is_closed;
-        let mut state = slot.changed.wait_while(state, nothing).unwrap_or_else(PoisonError::into_inner);
+        let patience = if old_views.is_empty() { Duration::MAX } else { SHORTEST_GAP };
+        let waited = slot.changed.wait_timeout_while(state, patience, nothing);
+        let (mut state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() {
+            continue;
+        }
         let Some((snapshot, timeline)) = state.copied.take() else { return };
         state.is_busy = true;
         drop(state);
         let started = Instant::now();
-        match View::new(snapshot, timeline) {
+        match alone.install(|| View::new(snapshot, timeline)) {
             Ok(view) => {
                 let facts = json!({ "model_hash": view.hash(), "documents": view.documents() });
-                views.set(view);
+                old_views.extend(views.set(view));
                 status.tell("snapshot", &facts);
             }
             Err(error) => status.fail(&error.to_string()),

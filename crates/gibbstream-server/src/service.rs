@@ -4,6 +4,7 @@ use crate::fold::{Fold, Stopped};
 use crate::http::{App, listen, router};
 use crate::log::{self, LogFollower, LogHandle, WriterOptions};
 use crate::metrics::Metrics;
+use crate::priority::answer_at_once;
 use crate::publish::{Publisher, Views};
 use crate::security::{Sites, check_address};
 use crate::setup::{Learning, Service, Source};
@@ -79,6 +80,7 @@ pub fn serve(service: Service, ready: impl FnOnce(SocketAddr), should_stop: impl
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads.clamp(2, 8))
         .thread_name("http")
+        .on_thread_start(answer_at_once)
         .enable_all()
         .build()
         .map_err(|source| Error::io(Path::new("threads"), "start", source))?;

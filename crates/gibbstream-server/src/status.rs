@@ -47,6 +47,9 @@ pub struct Progress {
     /// The last held-out score.
     #[schema(value_type = Option<Object>)]
     pub score: Option<Value>,
+    /// Scores of documents before they were learnt from.
+    #[schema(value_type = Option<Object>)]
+    pub prequential: Option<Value>,
     /// Documents in the last checkpoint.
     pub checkpoint_documents: Option<u64>,
     /// Why learning has stopped, if it has.

@@ -2,9 +2,9 @@
 
 use crate::timeline::Timeline;
 use bytes::Bytes;
-use gibbstream::corpus::{Document, StopWords, Tokenizer, Vocabulary, count_words};
+use gibbstream::corpus::{Document, Tokenizer, Vocabulary, count_words};
 use gibbstream::explore::report::Commands;
-use gibbstream::explore::{self, ExploreOptions};
+use gibbstream::explore::{self, ExploreOptions, WordOrder, background, names_of};
 use gibbstream::file::{Features, LabelSource};
 use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::learn::{Observation, Snapshot, TopicParameters};
@@ -43,14 +43,13 @@ pub struct Topic {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub created_as: Option<u64>,
-    /// What it is called, where the model says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub label: Option<String>,
+    /// What it is called.
+    pub label: String,
     /// Who said so: `user` or `auto`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
-    pub label_by: Option<LabelSource>,
+    #[schema(value_type = String)]
+    pub label_by: LabelSource,
+    /// Whether it has the words of all documents and is about nothing in particular.
+    pub background: bool,
     /// Expected share of all tokens.
     pub share: f64,
     /// How much the topic is expected in a document before it is read.
@@ -151,8 +150,7 @@ impl View {
     /// Makes in advance what is asked for often.
     pub fn new(snapshot: Snapshot, timeline: Timeline) -> Result<Self> {
         let (hash, vocabulary) = (snapshot.hash(), snapshot.features.vocabulary());
-        let plain = || Tokenizer { min_length: 1, stop_words: StopWords::none(), ..Tokenizer::default() };
-        let tokenizer = snapshot.tokenizer.clone().unwrap_or_else(plain);
+        let tokenizer = snapshot.tokenizer.clone().unwrap_or_else(Tokenizer::plain);
         let mut view = Self {
             snapshot,
             hash,
@@ -162,7 +160,7 @@ impl View {
             topics: Bytes::new(),
             report: OnceLock::new(),
         };
-        view.topics = json!(view.topics(WORDS_PREPARED, 1.0)?).to_string().into();
+        view.topics = json!(view.topics(WORDS_PREPARED, WordOrder::Telling)?).to_string().into();
         Ok(view)
     }
 
@@ -217,24 +215,24 @@ impl View {
     }
 
     /// All topics with their best words.
-    pub fn topics(&self, shown: usize, lambda: f64) -> Result<TopicsAnswer> {
-        let summaries = self.parameters()?.summaries(shown, lambda).into_iter().enumerate();
+    pub fn topics(&self, shown: usize, order: WordOrder) -> Result<TopicsAnswer> {
+        let parameters = self.parameters()?;
+        let background = background(&parameters.topics, &parameters.shares);
+        let summaries = self.snapshot.summaries(shown, order)?.into_iter().enumerate();
         let sticks = self.snapshot.topic_state().and_then(|state| state.sticks.as_ref());
         let word = |(word, weight)| Word { word: self.vocabulary.word(word).to_owned(), weight };
-        let names = self.snapshot.topic_names().into_iter().chain(std::iter::repeat(None));
-        let topics = summaries.zip(names).map(|((id, topic), name)| {
-            let (label, label_by) = name.unzip();
-            Topic {
-                id,
-                created_as: sticks.map(|sticks| sticks.ids[id]),
-                label,
-                label_by,
-                share: topic.share,
-                alpha: topic.alpha,
-                effective_words: topic.effective_words,
-                exclusivity: topic.exclusivity,
-                words: topic.words.into_iter().map(word).collect(),
-            }
+        let names = names_of(parameters, &self.snapshot);
+        let topics = summaries.zip(names).map(|((id, topic), (label, label_by))| Topic {
+            id,
+            created_as: sticks.map(|sticks| sticks.ids[id]),
+            label,
+            label_by,
+            background: background[id],
+            share: topic.share,
+            alpha: topic.alpha,
+            effective_words: topic.effective_words,
+            exclusivity: topic.exclusivity,
+            words: topic.words.into_iter().map(word).collect(),
         });
         let open = self.snapshot.open_topics();
         Ok(TopicsAnswer {

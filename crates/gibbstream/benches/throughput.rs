@@ -165,6 +165,7 @@ fn files(trainer: Trainer, documents: &[Document]) -> Outcome<()> {
         tokenizer: None,
         history: Vec::new(),
         labels: gibbstream::file::TopicLabels::default(),
+        shown: gibbstream::file::ShownWords::default(),
     };
     let (saved, seconds) = timed(|| model.save(&path));
     saved?;

@@ -1,6 +1,7 @@
 //! What each topic is about: its best words, its share, and whether it is any good.
 
 use crate::model::topics::lda::Topics;
+use std::cmp::Ordering;
 
 /// One topic for people.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,54 +29,58 @@ pub fn shares(tokens: &[f64]) -> Vec<f64> {
 /// `lambda log p(word | topic) + (1 - lambda) log p(word | topic) / p(word)`; `shares` are those of the topics.
 pub fn summarise(topics: &Topics, shares: &[f64], shown: usize, lambda: f64) -> Vec<TopicSummary> {
     // Of each word: its probability anywhere, and the sum over topics of its probabilities there.
-    let marginals: Vec<(f64, f64)> = topics
+    let (anywhere, totals): (Vec<f64>, Vec<f64>) = topics
         .beta
         .chunks_exact(topics.topics())
-        .map(|row| (row.iter().zip(shares).map(|(p, share)| p * share).sum(), row.iter().sum()))
-        .collect();
+        .map(|row| (row.iter().zip(shares).map(|(p, share)| p * share).sum::<f64>(), row.iter().sum::<f64>()))
+        .unzip();
     // Topics that have not been met yet come last and have no share; there is nothing to say of them.
     (0..shares.len())
-        .map(|k| {
-            let best = best_words(topics, k, &marginals, shown, lambda);
-            let weight = |word: usize| topics.beta[word * topics.topics() + k];
-            let exclusive: f64 = best.iter().map(|&word| weight(word) / marginals[word].1).sum();
-            let entropy: f64 =
-                (0..topics.vocabulary()).map(weight).filter(|&p| p > 0.0).map(|p| -p * libm::log(p)).sum();
-            TopicSummary {
-                share: shares[k],
-                alpha: topics.alpha[k],
-                effective_words: libm::exp(entropy),
-                exclusivity: exclusive / best.len().max(1) as f64,
-                words: best.into_iter().map(|word| (word as u32, weight(word))).collect(),
-            }
-        })
+        .map(|k| summary_of(topics, shares[k], k, &relevant_words(topics, k, &anywhere, shown, lambda), &totals))
         .collect()
 }
 
-/// The words of highest relevance (Sievert and Shirley 2014); equal ones in the order of the vocabulary.
-fn best_words(topics: &Topics, k: usize, marginals: &[(f64, f64)], shown: usize, lambda: f64) -> Vec<usize> {
-    let mut words: Vec<(f64, usize)> = marginals
-        .iter()
-        .enumerate()
-        .map(|(word, &(anywhere, _))| {
-            let here = topics.beta[word * topics.topics() + k];
-            // log p - (1 - lambda) log p(word); a word without any probability comes last.
-            let relevance = if here > 0.0 {
-                libm::log(here) - (1.0 - lambda) * libm::log(anywhere.max(f64::MIN_POSITIVE))
-            } else {
-                f64::NEG_INFINITY
-            };
-            (relevance, word)
-        })
-        .collect();
-    let order = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    let shown = shown.min(words.len());
-    if shown > 0 && shown < words.len() {
-        words.select_nth_unstable_by(shown - 1, order);
+/// Topic `k` with the given words; `totals` are the sums over topics of the probabilities of each word.
+pub(crate) fn summary_of(topics: &Topics, share: f64, k: usize, words: &[u32], totals: &[f64]) -> TopicSummary {
+    let weight = |word: u32| topics.beta[word as usize * topics.topics() + k];
+    let exclusive: f64 = words.iter().map(|&word| weight(word) / totals[word as usize]).sum();
+    let all = (0..topics.vocabulary() as u32).map(weight);
+    let entropy: f64 = all.filter(|&p| p > 0.0).map(|p| -p * libm::log(p)).sum();
+    TopicSummary {
+        share,
+        alpha: topics.alpha[k],
+        effective_words: libm::exp(entropy),
+        exclusivity: exclusive / words.len().max(1) as f64,
+        words: words.iter().map(|&word| (word, weight(word))).collect(),
     }
-    words.truncate(shown);
-    words.sort_by(order);
-    words.into_iter().map(|(_, word)| word).collect()
+}
+
+/// The words of highest relevance (Sievert and Shirley 2014); equal ones in the order of the vocabulary.
+fn relevant_words(topics: &Topics, k: usize, anywhere: &[f64], shown: usize, lambda: f64) -> Vec<u32> {
+    let relevance = |(word, &anywhere): (usize, &f64)| {
+        let here = topics.beta[word * topics.topics() + k];
+        // log p - (1 - lambda) log p(word); a word without any probability comes last.
+        let relevance = if here > 0.0 {
+            libm::log(here) - (1.0 - lambda) * libm::log(anywhere.max(f64::MIN_POSITIVE))
+        } else {
+            f64::NEG_INFINITY
+        };
+        (relevance, word as u32)
+    };
+    let words: Vec<(f64, u32)> = anywhere.iter().enumerate().map(relevance).collect();
+    let better = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    best_of(words, shown, better).into_iter().map(|(_, word)| word).collect()
+}
+
+/// The first `shown` of all in an order, without sorting the others.
+pub(crate) fn best_of<T>(mut all: Vec<T>, shown: usize, order: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
+    let shown = shown.min(all.len());
+    if shown > 0 && shown < all.len() {
+        all.select_nth_unstable_by(shown - 1, &order);
+    }
+    all.truncate(shown);
+    all.sort_by(&order);
+    all
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ fn model(method: Method, updates: u64) -> Model {
             trace: gibbstream::learn::Trace::default(),
         }],
         labels: gibbstream::file::TopicLabels::default(),
+        shown: gibbstream::file::ShownWords::default(),
     }
 }
 

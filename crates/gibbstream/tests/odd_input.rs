@@ -6,10 +6,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use gibbstream::corpus::{
-    Document, Format, Inputs, ResolvedInputs, StopWords, Tokenizer, Vocabulary, VocabularyLimits,
+    Adaptive, Document, Format, Inputs, ResolvedInputs, StopWords, Tokenizer, Vocabulary, VocabularyLimits,
 };
 
-const ALL: VocabularyLimits = VocabularyLimits { max_words: None, min_documents: 1, max_document_share: 1.0 };
+const ALL: VocabularyLimits = VocabularyLimits {
+    max_words: None,
+    min_documents: 1,
+    max_document_share: 1.0,
+    adaptive: Adaptive { min_documents: false, max_document_share: false },
+};
 
 fn inputs(paths: &[PathBuf]) -> Inputs {
     Inputs {

@@ -82,6 +82,7 @@ fn check(arg: &Arg, key: &str, value: &Value) -> anyhow::Result<String> {
     let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
     let text = match value {
         Value::Boolean(value) if is_flag => return Ok(value.to_string()),
+        Value::Boolean(value) if key == "prequential" => value.to_string(),
         Value::Integer(value) if !is_flag => value.to_string(),
         Value::Float(value) if !is_flag => value.to_string(),
         Value::String(value) if !is_flag => value.clone(),

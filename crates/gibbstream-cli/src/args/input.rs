@@ -2,8 +2,8 @@
 
 use crate::output::{Output, count};
 use gibbstream::corpus::{
-    DEFAULT_SPOOL_BYTES, Format, Inputs, OpenRule, ReadBefore, ResolvedInputs, StopWords, Tokenizer,
-    VocabularyLimits,
+    Adaptive, DEFAULT_SPOOL_BYTES, Format, Html, Inputs, Language, OpenRule, ReadBefore, ResolvedInputs,
+    StopWords, Tokenizer, VocabularyLimits,
 };
 use gibbstream::{Error, Result};
 use std::path::PathBuf;
@@ -143,15 +143,29 @@ pub struct WordArgs {
     /// --vocab-mode grow]
     #[arg(long, value_name = "N")]
     max_vocab: Option<usize>,
-    /// Drop words that occur in fewer than N documents
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    min_df: u64,
-    /// Drop words that occur in more than this share of the documents
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
-    max_df: f64,
-    /// Stop words to drop: a language code such as `en`, a file with one word per line, or `none`
-    #[arg(long, value_name = "LIST", default_value = "en")]
+    /// Drop words that occur in fewer than N documents; auto grows with the number of documents (2 of 1,000, 5 of 20,000).
+    /// auto is for text with --vocab-mode fixed: inputs of counts keep all words
+    #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = parse_auto::<u64>)]
+    min_df: Auto<u64>,
+    /// Drop words that occur in more than this share of the documents; auto is 0.5 for text of 200 documents or more
+    #[arg(long, value_name = "SHARE|auto", default_value = "auto", value_parser = parse_auto::<f64>)]
+    max_df: Auto<f64>,
+    /// Language of the text, as a code such as `en`; auto detects it from the first documents
+    #[arg(long, value_name = "CODE|auto", default_value = "auto")]
+    language: String,
+    /// Stop words to drop: auto (those of the language), a language code such as `en`, a file with one word per line, or
+    /// `none`
+    #[arg(long, value_name = "LIST", default_value = "auto")]
     stop_words: String,
+    /// Markup in text: auto (strip known tags), strip (everything that looks like a tag) or keep
+    #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = Html::NAMES.map(|(name, _)| name), hide_possible_values = true)]
+    html: String,
+    /// Keep web and mail addresses as words
+    #[arg(long)]
+    keep_urls: bool,
+    /// Treat words that belong together (new york, hard drive) as one word; reads the input once more to find them
+    #[arg(long)]
+    pub phrases: bool,
     /// Also count phrases of up to N consecutive words (new_york)
     #[arg(long, value_name = "N", default_value_t = 1)]
     ngrams: usize,
@@ -169,6 +183,26 @@ enum VocabularyMode {
     Fixed,
     Grow,
     Hash(u32),
+}
+
+/// A value, or the one that suits the corpus.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Auto<T> {
+    Auto,
+    Given(T),
+}
+
+impl<T: Copy> Auto<T> {
+    fn given(self) -> Option<T> {
+        if let Self::Given(value) = self { Some(value) } else { None }
+    }
+}
+
+fn parse_auto<T: std::str::FromStr>(text: &str) -> Result<Auto<T>, String> {
+    if text == "auto" {
+        return Ok(Auto::Auto);
+    }
+    text.parse().map(Auto::Given).map_err(|_| "use a number, or auto".to_owned())
 }
 
 /// Words that a growing vocabulary holds unless told otherwise.
@@ -195,8 +229,9 @@ impl WordArgs {
         };
         rule.check()?;
         let counted = [
-            ("--min-df", self.min_df > 1),
-            ("--max-df", self.max_df < 1.0),
+            ("--min-df", self.min_df.given().is_some_and(|least| least > 1)),
+            ("--max-df", self.max_df.given().is_some_and(|most| most < 1.0)),
+            ("--phrases", self.phrases),
             ("--max-vocab", self.max_vocab.is_some() && matches!(rule, OpenRule::Hash { .. })),
         ];
         if let Some((flag, _)) = counted.iter().find(|(_, given)| *given) {
@@ -208,11 +243,20 @@ impl WordArgs {
 
     /// How text is cut.
     pub fn tokenizer(&self) -> Result<Tokenizer> {
+        let of_language = self.stop_words == "auto";
         let tokenizer = Tokenizer {
             lowercase: !self.no_lowercase,
             min_length: self.min_length,
             ngrams: self.ngrams,
-            stop_words: StopWords::parse(&self.stop_words)?,
+            stop_words: if of_language { StopWords::none() } else { StopWords::parse(&self.stop_words)? },
+            stop_words_of_language: of_language,
+            language: Language::parse(&self.language)?,
+            html: Html::NAMES
+                .iter()
+                .find(|(name, _)| *name == self.html)
+                .map_or(Html::Auto, |(_, html)| *html),
+            keep_urls: self.keep_urls,
+            ..Tokenizer::auto()
         };
         tokenizer.check()?;
         Ok(tokenizer)
@@ -222,8 +266,12 @@ impl WordArgs {
     pub fn limits(&self) -> Result<VocabularyLimits> {
         let limits = VocabularyLimits {
             max_words: self.max_vocab,
-            min_documents: self.min_df,
-            max_document_share: self.max_df,
+            min_documents: self.min_df.given().unwrap_or(1),
+            max_document_share: self.max_df.given().unwrap_or(1.0),
+            adaptive: Adaptive {
+                min_documents: self.min_df == Auto::Auto,
+                max_document_share: self.max_df == Auto::Auto,
+            },
         };
         limits.check()?;
         Ok(limits)

@@ -63,6 +63,11 @@ fn flag(knob: &'static Knob) -> Arg {
     let arg = if more.is_empty() { arg } else { arg.long_help(format!("{short}\n\n{more}")) };
     let arg = match knob.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
+        // Alone it means on; what comes after it is an input.
+        Kind::Choice(names) if knob.name == "prequential" => {
+            let arg = arg.num_args(0..=1).require_equals(true).default_missing_value("on");
+            arg.value_name(knob.value).value_parser(names.to_vec()).hide_possible_values(true)
+        }
         Kind::Choice(names) => {
             arg.value_name(knob.value).value_parser(names.to_vec()).hide_possible_values(true)
         }
@@ -75,6 +80,7 @@ fn flag(knob: &'static Knob) -> Arg {
 fn heading(knob: &Knob) -> &'static str {
     match knob.name {
         "model" | "topics" | "mode" | "batch" => "Model",
+        "prequential" | "adapt" => "Streams",
         _ if knob.models == ["hdp"] => "Open number of topics (--model hdp)",
         _ if knob.models.contains(&"lda") => "Method",
         _ => "Models of numbers",

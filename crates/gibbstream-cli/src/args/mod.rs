@@ -54,7 +54,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Demo(command::demo::DemoArgs),
-    Train(Box<train::TrainArgs>),
+    Train(Box<train::TrainCommand>),
     Serve(Box<serve::ServeArgs>),
     Evaluate(command::evaluate::EvaluateArgs),
     Topics(command::topics::TopicsArgs),
@@ -168,8 +168,10 @@ pub enum Refusal {
 /// Reads the command line of the main program.
 pub fn parse(words: Vec<OsString>) -> Result<Cli, Refusal> {
     let (mut cli, matches): (Cli, _) = parse_as(command(), words)?;
-    if let (Command::Train(train), Some(matches)) = (&mut cli.command, matches.subcommand_matches("train")) {
-        train.given = given(matches);
+    if let (Command::Train(command), Some(matches)) = (&mut cli.command, matches.subcommand_matches("train"))
+    {
+        command.train.given = given(matches);
+        command.train.seeds = command.seeds.take();
     }
     if let (Command::ChooseK(choose), Some(matches)) =
         (&mut cli.command, matches.subcommand_matches("choose-k"))
@@ -329,7 +331,8 @@ mod tests {
         let words =
             ["gibbstream", "train", "corpus"].into_iter().map(str::to_owned).chain(words.iter().cloned());
         let cli = Cli::from_arg_matches(&command.try_get_matches_from(words).unwrap()).unwrap();
-        let Command::Train(train) = cli.command else { panic!("another command") };
+        let Command::Train(command) = cli.command else { panic!("another command") };
+        let train = command.train;
         train.knobs.get(name).map(str::to_owned)
     }
 
@@ -341,7 +344,7 @@ mod tests {
             let (name, value) = (knob.name, value(knob));
             let flag = format!("--{name}");
             let is_switch = matches!(knob.kind, Kind::Switch);
-            let words = if is_switch { vec![flag] } else { vec![flag, value.to_owned()] };
+            let words = if is_switch { vec![flag] } else { vec![format!("{flag}={value}")] };
             assert_eq!(given(command(), &words, name).as_deref(), Some(value), "{name}");
             assert_eq!(given(command(), &[], name), None, "{name}");
 
@@ -358,11 +361,22 @@ mod tests {
     }
 
     #[test]
+    fn scores_on_the_way_are_asked_for_with_or_without_a_value() {
+        for (words, expected) in
+            [("--prequential", "on"), ("--prequential=off", "off"), ("--prequential other", "on")]
+        {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            assert_eq!(given(command(), &words, "prequential").as_deref(), Some(expected), "{words:?}");
+        }
+    }
+
+    #[test]
     fn help_shows_the_defaults_of_the_recommended_methods() {
         let help = command().find_subcommand_mut("train").unwrap().render_help().to_string();
         let plain = help.split_whitespace().collect::<Vec<_>>().join(" ");
         for knob in KNOBS.iter().filter(|knob| knob.name != "seed" && !matches!(knob.kind, Kind::Switch)) {
-            let start = plain.find(&format!("--{} ", knob.name)).expect(knob.name);
+            let shown = [format!("--{} ", knob.name), format!("--{}[", knob.name)];
+            let start = shown.iter().find_map(|shown| plain.find(shown)).expect(knob.name);
             let text = &plain[start..(start + 400).min(plain.len())];
             let Some(default) = knob.defaults() else { continue };
             assert!(text.contains(&format!("[default: {default}]")), "{}: {text}", knob.name);

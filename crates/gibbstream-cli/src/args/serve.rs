@@ -24,7 +24,7 @@ the service whenever you like, and start it again with --data alone.
 SIGTERM or Ctrl-C finishes the minibatch and the requests that were begun, and writes a checkpoint and DIR/model.gbs.";
 
 /// Flags of `train` that do not apply to a service.
-const NOT_FOR_SERVICES: [&str; 16] = [
+const NOT_FOR_SERVICES: [&str; 17] = [
     "inputs",
     "out",
     "passes",
@@ -41,6 +41,7 @@ const NOT_FOR_SERVICES: [&str; 16] = [
     "transpose",
     "min_df",
     "max_df",
+    "phrases",
 ];
 
 /// Run an HTTP service that learns from incoming documents and answers queries

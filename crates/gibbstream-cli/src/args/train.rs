@@ -5,9 +5,9 @@ use super::checkpoint::CheckpointArgs;
 use super::input::{InputArgs, WordArgs};
 use super::knobs::KnobArgs;
 use crate::command::evaluate::tokenizer_of;
-use gibbstream::corpus::{Inputs, OpenRule, Tokenizer, VocabularyLimits};
+use gibbstream::corpus::{Inputs, OpenRule, SAMPLED_FROM_STREAMS, Tokenizer, VocabularyLimits};
 use gibbstream::file::Model;
-use gibbstream::learn::{Mode, Settings};
+use gibbstream::learn::{Mode, Seeds, Settings};
 use gibbstream::{Error, Result};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ Examples:
   gibbstream train patches.npy --model ica --components 16 --out patches.gbs      rows of numbers
   gibbstream train events.jsonl --follow --vocab-mode grow --topics 50 --checkpoint events/ --resume --out events.gbs
 
-Text is read twice: first to build the vocabulary, then to learn. Standard input is copied to a temporary file for
-this, unless the vocabulary is given with --vocab.
+Text is read twice: first to build the vocabulary, then to learn; with --phrases once more. Standard input is copied to a
+temporary file for this, unless the vocabulary is given with --vocab.
 
 With --holdout N, the first N documents are not used for training or for the vocabulary. They are scored every
 --eval-every minibatches and at the end.
@@ -37,28 +37,46 @@ the same model as that of an uninterrupted run. Input from a pipe must start aga
 --follow reads a growing file like `tail -F`, also when the file is replaced. The vocabulary must be given with --vocab,
 or use --vocab-mode grow or hash=BITS.
 
+--seeds FILE starts the first topics from words that you choose: one line of words per topic, such as
+`space: orbit nasa shuttle`. The text before the colon becomes the label of the topic. Seeds only say which topic is
+which; the other words are learnt.
+
 --continue MODEL trains a model on more documents. Its settings stay the same unless flags change them. Changes are
 recorded in the history of the model.";
 
 /// Flags that decide which words there are.
-const WORD_FLAGS: [&str; 9] = [
+const WORD_FLAGS: [&str; 13] = [
     "vocab",
     "vocab-mode",
     "max-vocab",
     "min-df",
     "max-df",
+    "language",
     "stop-words",
+    "html",
+    "keep-urls",
+    "phrases",
     "ngrams",
     "min-length",
     "no-lowercase",
 ];
 
 /// Other flags of documents, which mean nothing for rows of numbers.
-const DOCUMENT_FLAGS: [&str; 2] = ["text-field", "transpose"];
+const DOCUMENT_FLAGS: [&str; 3] = ["text-field", "transpose", "seeds"];
 
 /// Learn topics from documents and write a model
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
+pub struct TrainCommand {
+    #[command(flatten)]
+    pub train: TrainArgs,
+    /// File with words that pull topics: a line of words for each topic, or `label: words`
+    #[arg(long, value_name = "FILE")]
+    pub seeds: Option<PathBuf>,
+}
+
+/// The flags of `train` that other commands have too.
+#[derive(Clone, Debug, clap::Args)]
 pub struct TrainArgs {
     #[command(flatten)]
     pub input: InputArgs,
@@ -95,6 +113,9 @@ pub struct TrainArgs {
     words: WordArgs,
     #[command(flatten)]
     pub checkpoints: CheckpointArgs,
+    /// Words that pull topics, which only `train` can have.
+    #[arg(skip)]
+    pub seeds: Option<PathBuf>,
     /// Flags that the user gave.
     #[arg(skip)]
     pub given: Vec<String>,
@@ -106,17 +127,25 @@ pub struct Plan {
     /// All but the size of the vocabulary, which is 1 until it is known.
     pub settings: Settings,
     pub inputs: Inputs,
-    pub tokenizer: Tokenizer,
     pub limits: VocabularyLimits,
+    /// Whether words that belong together are looked for.
+    pub phrases: bool,
     /// How words get their places, if they are not fixed.
     pub open_rule: Option<OpenRule>,
     pub passes: u64,
     pub max_seconds: f64,
     pub holdout: usize,
     pub eval_every: Option<u64>,
+    /// Words that pull topics.
+    pub seeds: Seeds,
 }
 
 impl Plan {
+    /// Documents of a stream that are there before the first minibatch is learnt from, as far as its language is looked for.
+    pub fn first_documents(&self) -> usize {
+        (self.holdout + self.settings.minibatch_after(0)).min(SAMPLED_FROM_STREAMS)
+    }
+
     /// Everything that decides the result, so that a run is resumed only as what it was.
     pub fn request(&self, args: &TrainArgs) -> Value {
         let mut request = json!({
@@ -129,6 +158,13 @@ impl Plan {
         if self.settings.model.has_topics() {
             request["words"] = json!(self.limits);
             request["vocab-mode"] = json!(self.open_rule);
+            if self.phrases {
+                request["phrases"] = json!(true);
+            }
+        }
+        if !self.seeds.topics().is_empty() {
+            let words: Vec<&[String]> = self.seeds.topics().iter().map(|topic| &*topic.words).collect();
+            request["seeds"] = json!(words);
         }
         request
     }
@@ -149,7 +185,10 @@ impl TrainArgs {
             _ if !has_topics => self.refuse(&[&WORD_FLAGS[..], &DOCUMENT_FLAGS].concat(), || {
                 format!("does not apply to {{model}} {}", settings.model.name())
             })?,
-            Some(base) => self.check_words(base)?,
+            Some(base) => {
+                self.refuse(&["seeds"], || "a model that is continued has topics already".into())?;
+                self.check_words(base)?;
+            }
             None => {}
         }
         // The size of the corpus, if the method needs it, may only be known after reading.
@@ -194,6 +233,10 @@ impl TrainArgs {
                 "use --vocab-mode fixed, or a method that learns from minibatches",
             );
         }
+        if open_rule.is_some() && self.seeds.is_some() {
+            let problem = "the words must be known before learning begins";
+            return refuse("--seeds", problem, "use --vocab-mode fixed, or leave them out");
+        }
         if self.follow && (passes > 1 || settings.method.whole_corpus) {
             let problem = "a stream without end cannot be read as a whole";
             return refuse("--follow", problem, "use one pass, and a method that learns from minibatches");
@@ -201,18 +244,23 @@ impl TrainArgs {
         let tokenizer = match base {
             _ if !has_topics => Tokenizer::default(),
             Some(base) => tokenizer_of(base),
-            None => self.words.tokenizer()?,
+            // A language that is told needs no documents.
+            None => {
+                let tokenizer = self.words.tokenizer()?;
+                if tokenizer.needs_language() { tokenizer } else { tokenizer.decided(&[] as &[&str]) }
+            }
         };
         Ok(Plan {
             settings,
-            inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer.clone())? },
-            tokenizer,
+            inputs: Inputs { follow: self.follow, ..self.input.with(tokenizer)? },
             limits: self.words.limits()?,
+            phrases: self.words.phrases && base.is_none(),
             open_rule,
             passes,
             max_seconds,
             holdout: self.holdout,
             eval_every: self.eval_every,
+            seeds: self.seeds.as_deref().map(Seeds::load).transpose()?.unwrap_or_default(),
         })
     }
 

@@ -301,7 +301,8 @@ impl Setting {
         let prepared = Prepared::new(inputs.clone(), &mut plan, &train, None, output)?;
         let vocabulary = prepared.features.vocabulary();
         let (skip, limit) = (plan.inputs.skip, plan.inputs.limit);
-        let source = |skip, limit| Source::documents(inputs.range(skip, limit), vocabulary.clone());
+        let source =
+            |skip, limit| Source::documents(prepared.source.inputs.range(skip, limit), vocabulary.clone());
         Ok(Self {
             held_out: source(skip, Some(aside)),
             training: source(skip + aside, limit.map(|limit| limit - aside)),

@@ -5,6 +5,7 @@ use crate::args::General;
 use crate::interrupt::Interrupt;
 use crate::output::{BAD, FAINT, GOOD, Output, STRONG, WORDS, count, fit};
 use crate::source::thread_pool;
+use gibbstream::Error;
 use gibbstream::corpus::{Length, Synthetic, Truth, Vocabulary, themes};
 use gibbstream::evaluation::{Evaluation, Score, Scorer};
 use gibbstream::explore::page::{PageFile, PageFormat};
@@ -41,7 +42,7 @@ const TOPICS: usize = 12;
 /// With so few documents a bad start cannot be made good, so the topics move often and the first minibatches
 /// do not sweep away what came before them.
 const METHOD: Method =
-    Method { step: StepSize::Power { kappa: 0.5, offset: 10.0, tau: 1.0 }, ..Method::G_OEM_PLUS };
+    Method { step: StepSize::Power { kappa: 0.5, offset: 10.0, tau: 1.0, least: 0.0 }, ..Method::G_OEM_PLUS };
 /// Sweeps over each document for the page: few, because its documents are short and a newcomer waits.
 const PAGE_SWEEPS: usize = 20;
 /// The seed of the corpus, which is the same in every demo; `--seed` is the seed of learning.
@@ -104,6 +105,11 @@ pub fn run(
 ) -> anyhow::Result<Outcome> {
     let out = args.out.as_ref().map(|path| Destination::new(path, Kind::MODEL, general.force));
     out.as_ref().map_or(Ok(()), |out| out.check(&[]))?;
+    if let Some(path) = args.report.as_ref().filter(|&path| args.out.as_ref() == Some(path)) {
+        return Err(Error::output(path, "is to hold both the model and the page", "name two files").into());
+    }
+    let page = args.report.as_ref().map(|path| Destination::new(path, PageFile::KIND, general.force));
+    let page = page.map(|page| PageFile::create(&page, &[])).transpose()?;
     let (names, vocabulary, truth) = themes();
     let truth = Arc::new(truth);
     let documents =
@@ -117,7 +123,6 @@ pub fn run(
             stage.names.len(),
         ));
     }
-    let page = args.report.as_deref().map(PageFile::create).transpose()?;
     interrupt.defer();
     let Some(mut run) = learn(&stage, general, output, interrupt)? else {
         return Ok(interrupt.received().map_or(Outcome::Done, Outcome::Interrupted));

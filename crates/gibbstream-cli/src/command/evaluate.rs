@@ -5,12 +5,13 @@ use crate::args::General;
 use crate::args::input::{InputArgs, report_bad, report_found};
 use crate::output::{FAINT, Output, STRONG, count};
 use crate::source::{Source, refuse};
-use gibbstream::corpus::{StopWords, Tokenizer};
+use gibbstream::corpus::Tokenizer;
 use gibbstream::evaluation::coherence::{Coherence, CoherenceCounter, TopicCoherence, UmassSmoothing};
 use gibbstream::evaluation::completion::Completion;
 use gibbstream::evaluation::elbo::Elbo;
 use gibbstream::evaluation::rows::RowScore;
 use gibbstream::evaluation::{Estimator, Evaluation, Score};
+use gibbstream::explore::WordOrder;
 use gibbstream::file::Model;
 use gibbstream::learn::{AnyScore, Snapshot};
 use serde::Serialize;
@@ -178,16 +179,12 @@ fn completion(snapshot: &Snapshot, source: &Source, general: &General) -> gibbst
 
 /// How text must be cut for a model. One that was learnt from counts does not say, so nothing is dropped.
 pub fn tokenizer_of(model: &Model) -> Tokenizer {
-    model.tokenizer.clone().unwrap_or_else(|| Tokenizer {
-        min_length: 1,
-        stop_words: StopWords::none(),
-        ..Tokenizer::default()
-    })
+    model.tokenizer.clone().unwrap_or_else(Tokenizer::plain)
 }
 
 /// How often the best words of the topics meet in the documents.
 fn coherence_of(snapshot: &Snapshot, source: &Source) -> gibbstream::Result<Coherence> {
-    let best = snapshot.parameters()?.topics()?.summaries(COHERENT_WORDS, 1.0);
+    let best = snapshot.summaries(COHERENT_WORDS, WordOrder::Telling)?;
     let best: Vec<Vec<u32>> =
         best.iter().map(|topic| topic.words.iter().map(|&(word, _)| word).collect()).collect();
     let mut counter = CoherenceCounter::new(&best)?;

@@ -5,7 +5,7 @@ use crate::Outcome;
 use crate::args::input::{ReadingArgs, report_bad};
 use crate::output::{FAINT, Output, STRONG, count, shown};
 use gibbstream::Error;
-use gibbstream::corpus::{StopWords, Tokenizer, VocabularyLimits};
+use gibbstream::corpus::{Tokenizer, VocabularyLimits};
 use gibbstream::file::{Model, RunState};
 use gibbstream::learn::Diagnostics;
 use serde_json::{Value, json};
@@ -113,11 +113,17 @@ fn topics(path: &Path, model: &Model, is_checkpoint: bool, parts: &Value) -> Res
     match &model.tokenizer {
         Some(tokenizer) => writeln!(
             text,
-            "text        {}, words of at least {} characters, up to {} joined, {} stop words",
+            "text        {}, words of at least {} characters, up to {} joined, {} stop words{}{}",
             if tokenizer.lowercase { "lower case" } else { "case kept" },
             tokenizer.min_length,
             tokenizer.ngrams,
-            Vec::from(tokenizer.stop_words.clone()).len()
+            tokenizer.stop_words.len(),
+            tokenizer.language.name().map_or_else(String::new, |language| format!(", {language}")),
+            if tokenizer.phrases.is_empty() {
+                String::new()
+            } else {
+                format!(", {} phrases", tokenizer.phrases.len())
+            },
         )?,
         None => writeln!(text, "text        none; learnt from counts")?,
     }
@@ -203,7 +209,7 @@ fn plain(value: &Value) -> String {
 }
 
 fn corpus(args: &InspectArgs, output: &Output) -> anyhow::Result<Outcome> {
-    let tokenizer = Tokenizer { min_length: 1, stop_words: StopWords::none(), ..Tokenizer::default() };
+    let tokenizer = Tokenizer::plain();
     let mut inputs = args.reading.with(vec![args.file.clone()], tokenizer)?.resolve()?;
     let limits = VocabularyLimits::default();
     if inputs.needs_spooling(&limits) {

@@ -5,7 +5,7 @@ use crate::Outcome;
 use crate::args::General;
 use crate::output::{FAINT, Output, STRONG, WORDS, count, fit, shown};
 use gibbstream::explore::report::{Label, Labels};
-use gibbstream::explore::{automatic_labels, topic_names};
+use gibbstream::explore::{WordOrder, automatic_labels, topic_names};
 use gibbstream::file::{Destination, Kind, LabelSource, Model};
 use gibbstream::learn::Snapshot;
 use gibbstream::{Error, Result};
@@ -161,7 +161,7 @@ fn parse_set(text: &str) -> Result<(u32, String), String> {
 /// All topics with what they are called.
 fn named(snapshot: &Snapshot) -> Result<Vec<Named>> {
     let vocabulary = snapshot.features.vocabulary();
-    let summaries = snapshot.parameters()?.topics()?.summaries(WORDS_SHOWN, 1.0);
+    let summaries = snapshot.summaries(WORDS_SHOWN, WordOrder::Telling)?;
     let mut written = snapshot.labels();
     let names = topic_names(snapshot)?.into_iter().zip(summaries).enumerate();
     let named = |(id, ((label, label_by), summary)): (usize, ((String, LabelSource), _))| {

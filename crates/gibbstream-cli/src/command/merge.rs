@@ -5,7 +5,7 @@ use crate::Outcome;
 use crate::args::General;
 use crate::output::{FAINT, Output, STRONG, WORDS, count, shown};
 use gibbstream::evaluation::alignment::Match;
-use gibbstream::explore::{Join, Reduction};
+use gibbstream::explore::{Join, Reduction, WordOrder};
 use gibbstream::file::{Destination, HistoryEntry, Kind, Model};
 use gibbstream::learn::Snapshot;
 use gibbstream::learn::merging::{MergeOptions, merge, regroup};
@@ -296,7 +296,7 @@ fn inputs(args: &MergeArgs, models: &[Snapshot], pairs: &[Vec<Match>]) -> Vec<In
 
 fn best_words(model: &Snapshot) -> Result<Vec<Vec<String>>> {
     let vocabulary = model.features.vocabulary();
-    let topics = model.parameters()?.topics()?.summaries(WORDS_SHOWN, 1.0).into_iter();
+    let topics = model.summaries(WORDS_SHOWN, WordOrder::Telling)?.into_iter();
     Ok(topics
         .map(|topic| topic.words.iter().map(|&(word, _)| vocabulary.word(word).to_owned()).collect())
         .collect())

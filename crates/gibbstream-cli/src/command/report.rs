@@ -12,6 +12,7 @@ use crate::source::{Source, each_batch, thread_pool};
 use gibbstream::explore::page::{PageFile, PageFormat};
 use gibbstream::explore::report::{Commands, Report};
 use gibbstream::explore::{self, ExploreOptions, Explorer, Other, Record, RecordFields};
+use gibbstream::file::Destination;
 use gibbstream::learn::{Observation, Snapshot};
 use gibbstream::{Error, Result};
 use serde_json::json;
@@ -91,15 +92,14 @@ pub fn run(
     let other = args.compare.as_ref().map(|path| load_topics(path).map(|model| (path, model))).transpose()?;
     let other = other.as_ref().map(|(path, snapshot)| Other { name: file_name(path), snapshot });
     let options = ExploreOptions { threads: general.threads, seed: general.seed, ..args.options(&snapshot)? };
+    let source = (!args.inputs.is_empty()).then(|| args.source(&snapshot)).transpose()?;
     // Opened first: a folder that does not exist should not be found out after an hour.
-    let file = args.out.as_deref().map(PageFile::create).transpose()?;
+    let place = args.out.as_ref().map(|out| Destination::new(out, PageFile::KIND, general.force));
+    let file = place.map(|place| PageFile::create(&place, &args.files(source.as_ref()))).transpose()?;
     interrupt.defer();
     let pool = thread_pool(general.threads)?;
-    let report = if args.inputs.is_empty() {
-        pool.install(|| explore::report(&snapshot, &options, other.as_ref()))?
-    } else {
+    let report = if let Some(source) = source {
         let mut explorer = pool.install(|| Explorer::new(&snapshot, &options, other.as_ref()))?;
-        let source = args.source(&snapshot)?;
         output.progress.start("reading", "documents", source.expected());
         let mut seen = 0;
         each_batch(&source, interrupt, |some| {
@@ -116,6 +116,8 @@ pub fn run(
             return Ok(Outcome::Interrupted(signal));
         }
         refuse_unknown(pool.install(|| explorer.finish())?)?
+    } else {
+        pool.install(|| explore::report(&snapshot, &options, other.as_ref()))?
     };
     write(report, file, args, &snapshot, output)
 }
@@ -220,6 +222,14 @@ impl ReportArgs {
             call = format!("{call}, {word}");
         }
         format!("gibbstream.load({}).report({call})", json!(model))
+    }
+
+    /// Everything that is read, and so must not be written to.
+    fn files(&self, source: Option<&Source>) -> Vec<PathBuf> {
+        let mut files = source.map_or_else(Vec::new, |source| source.inputs.files());
+        files.push(self.model.clone());
+        files.extend(self.compare.iter().chain(&self.labels).cloned());
+        files
     }
 
     /// The documents, with what the page shows of them.

@@ -9,7 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{FAINT, Output, STRONG, WORDS, fit, shown};
 use crate::source::Source;
 use gibbstream::Error;
-use gibbstream::explore::RecordFields;
+use gibbstream::explore::{RecordFields, WordOrder, background, names_of};
 use gibbstream::file::LabelSource;
 use gibbstream::inference::mixtures::MixtureInference;
 use gibbstream::learn::{Observation, Snapshot};
@@ -21,10 +21,13 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   gibbstream topics model.gbs
-  gibbstream topics model.gbs --words 20 --lambda 0.6        typical words, not just frequent ones
+  gibbstream topics model.gbs --words 20
+  gibbstream topics model.gbs --lambda 1                     the most probable words
   gibbstream topics model.gbs --documents corpus.jsonl       with typical documents of each topic
 
-Labels (see `gibbstream label`) are shown before the words.
+The words shown are those that set a topic apart from the others and that occur together in the training documents.
+Their weights are probabilities. Labels (see `gibbstream label`) are shown before the words. Background topics hold
+the words that occur in all kinds of documents; they come last.
 
 share      expected share of all tokens
 alpha      prior weight of the topic in a document
@@ -41,9 +44,9 @@ pub struct TopicsArgs {
     /// Words per topic
     #[arg(long, value_name = "N", default_value_t = 10)]
     words: usize,
-    /// Order words by X log p(word | topic) + (1 - X) log p(word | topic) / p(word)
-    #[arg(long, value_name = "X", default_value_t = 1.0)]
-    lambda: f64,
+    /// Order words by X log p(word | topic) + (1 - X) log p(word | topic) / p(word) instead
+    #[arg(long, value_name = "X")]
+    lambda: Option<f64>,
     /// Also show the most typical documents of each topic, from this input
     #[arg(long, value_name = "INPUT")]
     documents: Vec<PathBuf>,
@@ -63,11 +66,14 @@ struct Topic {
     /// Its number in the order of creation, where the number of topics is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     created_as: Option<u64>,
-    /// What it is called, where the model says so, and who said so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label_by: Option<LabelSource>,
+    /// What it is called, and who said so.
+    label: String,
+    label_by: LabelSource,
+    /// Whether the model keeps that label.
+    #[serde(skip)]
+    is_labelled: bool,
+    /// Whether it is about nothing in particular.
+    background: bool,
     share: f64,
     alpha: f64,
     effective_words: f64,
@@ -104,14 +110,14 @@ pub fn run(
     output: &Output,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Outcome> {
-    if !(0.0..=1.0).contains(&args.lambda) {
-        let problem = format!("{} is not in [0, 1]", args.lambda);
+    if let Some(lambda) = args.lambda.filter(|lambda| !(0.0..=1.0).contains(lambda)) {
+        let problem = format!("{lambda} is not in [0, 1]");
         return Err(
             Error::setting("--lambda", problem, "use 1 for frequent words, 0.6 for typical ones").into()
         );
     }
     let model = with_topics(Snapshot::load_to_ask(&args.model)?, &args.model)?;
-    let mut topics = describe(&model, args.words, args.lambda)?;
+    let mut topics = describe(&model, args.words, args.lambda.into())?;
     if !args.documents.is_empty() {
         let examples = typical_documents(args, &model, general, output, interrupt)?;
         for (topic, examples) in topics.iter_mut().zip(examples) {
@@ -126,7 +132,7 @@ pub fn run(
         }
         output.print_json(&facts)?;
     } else {
-        topics.sort_by(|a, b| b.share.total_cmp(&a.share));
+        topics.sort_by(|a, b| a.background.cmp(&b.background).then(b.share.total_cmp(&a.share)));
         let (used, met) = (model.open_topics().map_or(topics.len(), |(used, _)| used), topics.len());
         if used < met && !args.all {
             topics.truncate(used);
@@ -151,27 +157,28 @@ fn with_topics(snapshot: Snapshot, path: &Path) -> gibbstream::Result<Snapshot> 
     Err(Error::setting(path.display().to_string(), problem, "look at it with inspect or export"))
 }
 
-fn describe(model: &Snapshot, shown: usize, lambda: f64) -> gibbstream::Result<Vec<Topic>> {
-    let summaries = model.parameters()?.topics()?.summaries(shown, lambda).into_iter().enumerate();
+fn describe(model: &Snapshot, shown: usize, order: WordOrder) -> gibbstream::Result<Vec<Topic>> {
+    let parameters = model.parameters()?.topics()?;
+    let background = background(&parameters.topics, &parameters.shares);
+    let summaries = model.summaries(shown, order)?.into_iter().enumerate();
     let sticks = model.topic_state().and_then(|state| state.sticks.as_ref());
     let vocabulary = model.features.vocabulary();
     let word = |(word, weight)| Word { word: vocabulary.word(word).to_owned(), weight };
-    let mut names = model.topic_names();
+    let (names, kept) = (names_of(parameters, model), model.topic_names());
     let topics = summaries
-        .map(|(id, topic)| {
-            let (label, label_by) = names.get_mut(id).and_then(Option::take).unzip();
-            Topic {
-                id,
-                created_as: sticks.map(|sticks| sticks.ids[id]),
-                label,
-                label_by,
-                share: topic.share,
-                alpha: topic.alpha,
-                effective_words: topic.effective_words,
-                exclusivity: topic.exclusivity,
-                words: topic.words.into_iter().map(word).collect(),
-                documents: None,
-            }
+        .map(|(id, topic)| Topic {
+            id,
+            created_as: sticks.map(|sticks| sticks.ids[id]),
+            label: names[id].0.clone(),
+            label_by: names[id].1,
+            is_labelled: kept.get(id).is_some_and(Option::is_some),
+            background: background[id],
+            share: topic.share,
+            alpha: topic.alpha,
+            effective_words: topic.effective_words,
+            exclusivity: topic.exclusivity,
+            words: topic.words.into_iter().map(word).collect(),
+            documents: None,
         })
         .collect();
     Ok(topics)
@@ -229,6 +236,20 @@ fn beginning(document: &Observation) -> Option<String> {
     Some(words.join(" ").chars().take(BEGINNING).collect())
 }
 
+impl Topic {
+    /// What stands above its words: a label that somebody or `label` gave it, and whether it is background. A name made
+    /// of its first words would say nothing new.
+    fn heading(&self) -> Option<String> {
+        let label = self.is_labelled.then_some(&*self.label);
+        match (label, self.background) {
+            (None, false) => None,
+            (Some(label), false) => Some(label.to_owned()),
+            (None, true) => Some("background".to_owned()),
+            (Some(label), true) => Some(format!("{label} (background)")),
+        }
+    }
+}
+
 fn table(topics: &[Topic]) -> Result<String, std::fmt::Error> {
     let mut text = format!("{STRONG}topic   share   alpha  effective  exclusive  words{STRONG:#}\n");
     for topic in topics {
@@ -242,8 +263,7 @@ fn table(topics: &[Topic]) -> Result<String, std::fmt::Error> {
         );
         let (id, rest) = head.split_at(5);
         let indent = head.chars().count();
-        let label =
-            topic.label.as_ref().map(|label| (STRONG, fit(label, WIDTH - indent).trim_end().to_owned()));
+        let label = topic.heading().map(|label| (STRONG, fit(&label, WIDTH - indent).trim_end().to_owned()));
         let words = wrapped(topic.words.iter().map(|word| shown(&word.word)), WIDTH - indent);
         let lines = label.into_iter().chain(words.into_iter().map(|line| (WORDS, line)));
         for (at, (style, line)) in lines.enumerate() {

@@ -9,6 +9,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_gibbstream");
 mod support;
 mod tables;
 
+mod text;
+
 mod commands;
 
 mod json;
@@ -20,6 +22,8 @@ mod settings;
 mod repeatability;
 
 mod odd_documents;
+
+mod shown_words;
 
 mod signals;
 
@@ -62,6 +66,8 @@ mod timeline;
 mod merge;
 
 mod modes;
+
+mod prequential;
 
 mod choose_k;
 

@@ -118,6 +118,50 @@ fn what_is_ours_or_forced_is_replaced() {
 }
 
 #[test]
+fn a_page_replaces_nothing_but_a_page() {
+    let folder = Folder::with_models();
+    folder.write("notes.txt", "do not lose me\n");
+    folder.write("mine.html", "<!doctype html>\n<p>my own page\n");
+    folder.write("labels.json", r#"{"schema":"gibbstream/labels/1","topics":{}}"#);
+    std::fs::copy(folder.file("text.gbs"), folder.file("other.gbs")).unwrap();
+    symlink("other.gbs", folder.file("link.gbs")).unwrap();
+    let foreign =
+        "holds something else than a page or its data; name another file, or overwrite it with --force";
+    let input = "is an input and would be lost; name another file";
+    let report =
+        "report text.gbs reviews.jsonl --compare other.gbs --labels labels.json --force-labels --sweeps 2";
+    for (line, file, problem) in [
+        (report, "notes.txt", foreign),
+        (report, "mine.html", foreign),
+        (report, "uci/vocab.txt", foreign),
+        (report, "text.gbs", input),
+        (report, "reviews.jsonl", input),
+        (report, "other.gbs", input),
+        (report, "link.gbs", input),
+        (report, "labels.json", input),
+        ("report other.gbs --format json", "text.gbs", foreign),
+        ("report text.gbs", "text.gbs", input),
+    ] {
+        refused(&folder, &format!("{line} --out {file}"), file, &format!("{file}: {problem}"));
+    }
+    for file in ["text.gbs", "notes.txt"] {
+        refused(&folder, &format!("demo --report {file}"), file, &format!("{file}: {foreign}"));
+    }
+    run(&folder, "demo --out both --report both")
+        .refused("both: is to hold both the model and the page; name two files");
+    assert!(!folder.file("both").exists());
+
+    // A page may replace a page or its data, and the other way round.
+    for line in
+        ["--out page", "--out page", "--format json --out page", "--out page", "--out notes.txt --force"]
+    {
+        run(&folder, &format!("report text.gbs {line}")).ok();
+    }
+    assert!(folder.text("page").starts_with("<!doctype html>"));
+    assert!(folder.text("notes.txt").starts_with("<!doctype html>"));
+}
+
+#[test]
 fn links_stay_and_permissions_too() {
     let folder = Folder::with_models();
     symlink("text.gbs", folder.file("link.gbs")).unwrap();

@@ -106,7 +106,7 @@ fn settings_that_make_no_sense() {
         (
             format!("{corpus} 3 --stop-words klingon.txt"),
             "--stop-words: `klingon.txt` is neither `none`, nor a known language code, nor a file that exists; \
-             use `en`, `none`, or the path of a file with one word a line",
+             use `auto`, a code such as `en`, `none`, or the path of a file with one word a line",
         ),
         (
             format!("{corpus} 3 --topic-prior 0.1 --smoothing 0.1"),

@@ -57,6 +57,7 @@ impl Watch {
             progress.alpha_sum = alpha_sum(trainer);
             progress.vocabulary = run.features().len() as u64;
             progress.score = run.evaluations().last().cloned();
+            progress.prequential = run.prequential().map(|report| json!(report));
         });
         Self {
             status,
@@ -117,6 +118,7 @@ impl Watch {
             progress.topics_used = trainer.topics_used().map(|used| used as u64);
             progress.vocabulary = run.features().len() as u64;
             progress.drift = drift;
+            progress.prequential = run.prequential().map(|report| json!(report));
         });
         self.tell_changes();
     }
@@ -166,7 +168,13 @@ impl Observer for Watch {
                 self.status.checkpoint_written(run.trainer().clock().seen);
                 tracing::info!(documents = run.trainer().clock().seen, "checkpoint written");
             }
-            Event::TimeUp => {}
+            Event::Changed(change) => {
+                let words: Vec<&str> = change.words.iter().map(|moved| moved.word.as_str()).collect();
+                let problem = format!("the stream has changed: {}", words.join(" "));
+                tracing::warn!(documents = change.alarm.documents, "{problem}");
+                self.status.tell("alarm", &json!({ "problem": problem, "change": change }));
+            }
+            Event::TimeUp | Event::Scored(_) => {}
         }
         Ok(())
     }

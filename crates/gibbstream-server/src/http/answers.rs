@@ -9,6 +9,7 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
+use gibbstream::explore::WordOrder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -68,27 +69,27 @@ pub struct WordsQuery {
     #[param(minimum = 1, maximum = 1000, default = 10, nullable = false)]
     #[serde(default)]
     words: Option<usize>,
-    /// Order words by X log p(word | topic) + (1 - X) log p(word | topic) / p(word)
-    #[param(minimum = 0, maximum = 1, default = 1.0, nullable = false)]
+    /// Order words by X log p(word | topic) + (1 - X) log p(word | topic) / p(word), instead of by what they tell
+    #[param(minimum = 0, maximum = 1, nullable = false)]
     #[serde(default)]
     lambda: Option<f64>,
 }
 
 impl WordsQuery {
-    fn check(query: Result<Query<Self>, QueryRejection>) -> Answer<(usize, f64)> {
+    fn check(query: Result<Query<Self>, QueryRejection>) -> Answer<(usize, WordOrder)> {
         let Query(query) = query.map_err(|refused| Problem::unprocessable(refused.body_text()))?;
-        let (words, lambda) = (query.words.unwrap_or(WORDS_PREPARED), query.lambda.unwrap_or(1.0));
+        let (words, lambda) = (query.words.unwrap_or(WORDS_PREPARED), query.lambda);
         if !(1..=MOST_WORDS).contains(&words) {
             return Err(Problem::unprocessable(format!(
                 "words: {words} is not from 1 to {MOST_WORDS}; ask for fewer words"
             )));
         }
-        if !(0.0..=1.0).contains(&lambda) {
+        if let Some(lambda) = lambda.filter(|lambda| !(0.0..=1.0).contains(lambda)) {
             let detail =
                 format!("lambda: {lambda} is not in [0, 1]; use 1 for frequent words, 0.6 for typical ones");
             return Err(Problem::unprocessable(detail));
         }
-        Ok((words, lambda))
+        Ok((words, lambda.into()))
     }
 }
 
@@ -101,7 +102,7 @@ pub async fn topics(
     State(app): State<Arc<App>>,
     query: Result<Query<WordsQuery>, QueryRejection>,
 ) -> Answer<Response> {
-    let (words, lambda) = WordsQuery::check(query)?;
+    let (words, order) = WordsQuery::check(query)?;
     let Some(view) = app.views.latest() else {
         return json(&TopicsAnswer {
             schema: "gibbstream/topics/1",
@@ -113,17 +114,17 @@ pub async fn topics(
             topics: Vec::new(),
         });
     };
-    if (words, lambda) == (WORDS_PREPARED, 1.0) {
+    if (words, order) == (WORDS_PREPARED, WordOrder::Telling) {
         return Ok(json_bytes(view.prepared_topics()));
     }
-    let answer = summarised(&app, view, words, lambda).await?;
+    let answer = summarised(&app, view, words, order).await?;
     json(&answer)
 }
 
 /// Words of all topics in another order than the prepared one.
-async fn summarised(app: &App, view: Arc<View>, words: usize, lambda: f64) -> Answer<TopicsAnswer> {
+async fn summarised(app: &App, view: Arc<View>, words: usize, order: WordOrder) -> Answer<TopicsAnswer> {
     let _turn = app.inference_turn().await?;
-    let work = move || view.topics(words, lambda);
+    let work = move || view.topics(words, order);
     let answer = tokio::task::spawn_blocking(work).await.map_err(|_| {
         Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -147,12 +148,12 @@ pub async fn topic(
     query: Result<Query<WordsQuery>, QueryRejection>,
 ) -> Answer<Response> {
     let Ok(Path(id)) = id else { return Err(Problem::not_found("topics have numbers; see /v1/topics")) };
-    let (words, lambda) = WordsQuery::check(query)?;
+    let (words, order) = WordsQuery::check(query)?;
     let view = app.view()?;
     if id >= view.met()? as u64 {
         return Err(Problem::not_found(format!("there is no topic {id}; see /v1/topics")));
     }
-    let answer = summarised(&app, view, words, lambda).await?;
+    let answer = summarised(&app, view, words, order).await?;
     match answer.topics.into_iter().nth(id as usize) {
         Some(topic) => json(&topic),
         None => Err(Problem::not_found(format!("there is no topic {id}; see /v1/topics"))),

@@ -271,6 +271,21 @@ impl Input {
         matches!(*self.origin.lock().unwrap_or_else(PoisonError::into_inner), Origin::Once(_))
     }
 
+    /// True for a file that is read on as it grows.
+    pub fn is_followed(&self) -> bool {
+        matches!(*self.origin.lock().unwrap_or_else(PoisonError::into_inner), Origin::Followed(..))
+    }
+
+    /// The first lines of an input that can be read only once, as an input of their own; they are not taken from it. `None`
+    /// if it can be read again, or has no text.
+    pub fn first_lines(&self, count: usize) -> Result<Option<Self>> {
+        let mut origin = self.origin.lock().unwrap_or_else(PoisonError::into_inner);
+        let Origin::Once(Some(lines)) = &mut *origin else { return Ok(None) };
+        let bytes = if self.format().has_text() { lines.peek_lines(count)?.to_vec() } else { Vec::new() };
+        drop(origin);
+        Self::in_memory(bytes, self.format(), None, false).map(Some)
+    }
+
     /// Copies an input that can be read only once into a temporary file of at most `limit` bytes.
     pub fn spool(&self, limit: u64) -> Result<()> {
         if !self.is_read_once() {

@@ -38,6 +38,7 @@ struct Documents {
     entries: Vec<Entry>,
     ends: Vec<usize>,
     tokens: Vec<u64>,
+    unknown: Vec<u64>,
     occurrences: Vec<Occurrence>,
     occurrence_ends: Vec<usize>,
 }
@@ -53,6 +54,7 @@ impl Documents {
             }
             batch.ends.push(batch.entries.len());
             batch.tokens.push(document.tokens());
+            batch.unknown.push(document.out_of_vocabulary);
         }
         batch.number_words(&sorted_by_word(found));
         batch
@@ -166,6 +168,11 @@ impl Minibatch {
     /// Number of tokens of document `index`.
     pub fn tokens_of(&self, index: usize) -> u64 {
         self.documents.tokens[index]
+    }
+
+    /// Tokens of document `index` that the vocabulary does not know; nothing else here counts them.
+    pub fn unknown_of(&self, index: usize) -> u64 {
+        self.documents.unknown[index]
     }
 
     /// Number of tokens of all documents.

@@ -21,10 +21,14 @@ mod minibatch;
 mod synthetic;
 
 pub use text::open_vocabulary::{NewWords, OpenRule, OpenState, OpenVocabulary, Usage};
+pub use text::segments::Segmentation;
 pub use text::stop_words::StopWords;
-pub use text::tokenizer::Tokenizer;
+pub use text::language::{Language, SAMPLED_DOCUMENTS, SAMPLED_FROM_STREAMS};
+pub use text::markup::Html;
+pub use text::phrases::{LEAST_NPMI, Phrase, PhraseCounter, Phrases};
+pub use text::tokenizer::{Rules, Tokenizer};
 pub use text::vocabulary::Vocabulary;
-pub use text::word_counts::{VocabularyCounter, VocabularyLimits, WordReport};
+pub use text::word_counts::{Adaptive, Dropped, VocabularyCounter, VocabularyLimits, WordReport};
 
 pub use formats::json_lines::KeptCheck;
 pub use formats::numeric::{NumericRows, Row};

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
 use crate::corpus::{Corpus, Document};
 use crate::corpus::bytes::bad_records::BadRecords;
@@ -18,9 +19,11 @@ use crate::corpus::bytes::source::is_stdin;
 use crate::corpus::bytes::spool::DEFAULT_SPOOL_BYTES;
 use crate::corpus::bytes::trace::{self, CHANGED_ADVICE, InputPlace};
 use crate::corpus::stream::{Documents, Numbering, Selection, Start, Stream};
+use crate::corpus::text::language::SAMPLED_DOCUMENTS;
+use crate::corpus::text::phrases::PhraseCounter;
 use crate::corpus::text::tokenizer::{Cut, Tokenizer};
 use crate::corpus::text::vocabulary::{Vocabulary, WordIds};
-use crate::corpus::text::word_counts::{VocabularyCounter, VocabularyLimits, WordReport};
+use crate::corpus::text::word_counts::{Dropped, VocabularyCounter, VocabularyLimits, WordReport};
 use crate::corpus::formats::uci_files::is_docword;
 use crate::error::{Error, Result};
 
@@ -328,17 +331,7 @@ impl ResolvedInputs {
     /// The same inputs with another range of documents; what is spooled is spooled for both.
     #[must_use]
     pub fn range(&self, skip: u64, limit: Option<u64>) -> Self {
-        let Selection { inputs, tokenizer, fields, bad, max_spool, .. } = &*self.selection;
-        let selection = Selection {
-            max_spool: *max_spool,
-            start: None,
-            inputs: inputs.clone(),
-            tokenizer: tokenizer.clone(),
-            fields: fields.clone(),
-            bad: bad.clone(),
-            skip,
-            limit,
-        };
+        let selection = Selection { start: None, skip, limit, ..Selection::clone(&self.selection) };
         let vocabulary_file = self.vocabulary_file.clone();
         Self { selection: Arc::new(selection), vocabulary_file, notices: Vec::new() }
     }
@@ -346,18 +339,58 @@ impl ResolvedInputs {
     /// The same inputs, whose documents keep other fields, which must pass a check; what is spooled is spooled for both.
     #[must_use]
     pub fn keeping(&self, kept: Vec<String>, check: KeptCheck) -> Self {
-        let Selection { inputs, tokenizer, fields, bad, skip, limit, max_spool, start } = &*self.selection;
-        let selection = Selection {
-            max_spool: *max_spool,
-            start: *start,
-            inputs: inputs.clone(),
-            tokenizer: tokenizer.clone(),
-            fields: Arc::new(Fields { kept, check, ..Fields::clone(fields) }),
-            bad: bad.clone(),
-            skip: *skip,
-            limit: *limit,
-        };
+        let fields = Arc::new(Fields { kept, check, ..Fields::clone(&self.selection.fields) });
+        let selection = Selection { fields, ..Selection::clone(&self.selection) };
         Self { selection: Arc::new(selection), ..self.clone() }
+    }
+
+    /// The same inputs, cut by another tokenizer; what is spooled is spooled for both.
+    #[must_use]
+    pub fn cut_by(&self, tokenizer: Tokenizer) -> Self {
+        let selection = Selection { tokenizer: Arc::new(tokenizer), ..Selection::clone(&self.selection) };
+        Self { selection: Arc::new(selection), ..self.clone() }
+    }
+
+    /// How text is cut into words.
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.selection.tokenizer
+    }
+
+    /// Whether any input may hold text that must be cut into words.
+    pub fn have_text(&self) -> bool {
+        self.formats().any(|(_, format)| format.has_text())
+    }
+
+    /// The tokenizer for the language of the documents, if it is to be found: it is looked for in the first documents, of
+    /// streams in no more than `first` of them.
+    pub fn find_language(&self, first: usize) -> Tokenizer {
+        let tokenizer = self.tokenizer();
+        let texts = if tokenizer.needs_language() { self.first_texts(first) } else { Vec::new() };
+        tokenizer.decided(&texts)
+    }
+
+    /// The texts of the first documents, as far as they can be read: who reads them for their words tells what is wrong.
+    fn first_texts(&self, first: usize) -> Vec<String> {
+        let is_endless = self.selection.inputs.iter().any(Input::is_followed);
+        match self.selection.inputs.first().map(|input| input.first_lines(first)) {
+            Some(Ok(None)) => self.read_texts(if is_endless { first } else { SAMPLED_DOCUMENTS }),
+            // What cannot be read again must not be taken away.
+            Some(Ok(Some(lines))) => {
+                let (inputs, bad) = (Arc::new(vec![lines]), Arc::new(BadRecords::new(true)));
+                let selection = Selection { inputs, bad, skip: 0, start: None, ..Selection::clone(&self.selection) };
+                Self { selection: Arc::new(selection), ..self.clone() }.read_texts(first)
+            }
+            Some(Err(_)) | None => Vec::new(),
+        }
+    }
+
+    fn read_texts(&self, most: usize) -> Vec<String> {
+        let Selection { fields, skip, limit, .. } = &*self.selection;
+        let most = limit.unwrap_or(u64::MAX).min(most as u64);
+        let read = self.range(*skip, Some(most)).keeping(vec![fields.text.clone()], KeptCheck::default());
+        let documents = read.cut_by(Tokenizer::plain()).documents(&Vocabulary::default());
+        let texts = documents.map_while(Result::ok).filter_map(|document| document.kept.into_iter().next());
+        texts.filter_map(|text| if let Value::String(text) = text { Some(text) } else { None }).collect()
     }
 
     /// Whether standard input or a pipe is among the inputs, and has not been spooled.
@@ -374,7 +407,12 @@ impl ResolvedInputs {
     /// Whether words would have to be counted before learning.
     pub fn must_be_counted(&self, limits: &VocabularyLimits) -> bool {
         let known = self.vocabulary_file.is_some() || self.formats().all(|(_, format)| format == Format::Uci);
-        !(known && limits.keep_all())
+        !(known && self.limits(limits).keep_all())
+    }
+
+    /// Limits that adapt to the size of the corpus are for text whose words are to be found.
+    fn limits(&self, limits: &VocabularyLimits) -> VocabularyLimits {
+        if self.have_text() && self.vocabulary_file.is_none() { *limits } else { limits.as_told() }
     }
 
     /// Copies what can be read only once into temporary files, which live as long as this value and the
@@ -472,8 +510,7 @@ impl ResolvedInputs {
         limits: &VocabularyLimits,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(Vocabulary, WordReport)> {
-        let mut words =
-            CountedWords { allowed, counter: VocabularyCounter::default(), stop_words: 0, short: 0 };
+        let mut words = CountedWords { allowed, counter: VocabularyCounter::default(), dropped: Dropped::default() };
         let mut stream = Stream::new(self.selection.clone());
         let mut documents = 0;
         while let Some(document) = stream.next(&mut words)? {
@@ -484,9 +521,48 @@ impl ResolvedInputs {
             }
         }
         progress(documents);
-        let CountedWords { counter, stop_words: stop_word_tokens, short: short_tokens, .. } = words;
-        let (vocabulary, report) = counter.finish_reporting(limits)?;
-        Ok((vocabulary, WordReport { stop_word_tokens, short_tokens, ..report }))
+        let CountedWords { counter, dropped, .. } = words;
+        let (vocabulary, report) = counter.finish_reporting(&self.limits(limits))?;
+        Ok((vocabulary, WordReport { dropped, ..report }))
+    }
+
+    /// Words that belong together, found in the chosen documents: those that follow each other as the tokenizer cuts them.
+    /// `progress` is told now and then how many documents have been read.
+    pub fn phrases(&self, progress: &mut dyn FnMut(u64)) -> Result<PhraseCounter> {
+        let mut words = FollowingWords::default();
+        let mut stream = Stream::new(self.selection.clone());
+        let mut documents = 0;
+        while stream.next(&mut words)?.is_some() {
+            words.counter.end_document();
+            documents += 1;
+            if documents % PROGRESS_DOCUMENTS == 0 {
+                progress(documents);
+            }
+        }
+        progress(documents);
+        Ok(words.counter)
+    }
+}
+
+/// Counts which words follow each other.
+#[derive(Default)]
+struct FollowingWords {
+    counter: PhraseCounter,
+}
+
+impl WordIds for FollowingWords {
+    fn id(&mut self, word: &str) -> Option<u32> {
+        self.counter.add(word, false);
+        None
+    }
+
+    fn id_after(&mut self, word: &str, follows: bool) -> Option<u32> {
+        self.counter.add(word, follows);
+        None
+    }
+
+    fn keeps_ids(&self) -> bool {
+        false
     }
 }
 
@@ -552,8 +628,7 @@ fn bad_pattern(problem: String) -> Error {
 struct CountedWords {
     allowed: Option<Vocabulary>,
     counter: VocabularyCounter,
-    stop_words: u64,
-    short: u64,
+    dropped: Dropped,
 }
 
 impl CountedWords {
@@ -572,10 +647,6 @@ impl WordIds for CountedWords {
     }
 
     fn dropped(&mut self, cut: Cut<'_>) {
-        match cut {
-            Cut::StopWord => self.stop_words += 1,
-            Cut::TooShort => self.short += 1,
-            Cut::Word(..) => {}
-        }
+        self.dropped.count(&cut);
     }
 }

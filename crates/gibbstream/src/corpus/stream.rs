@@ -51,6 +51,7 @@ impl<R: RecordReader> DocumentReader for R {
 }
 
 /// What to read, and how.
+#[derive(Clone)]
 pub(crate) struct Selection {
     pub inputs: Arc<Vec<Input>>,
     pub tokenizer: Arc<Tokenizer>,

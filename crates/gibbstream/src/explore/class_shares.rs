@@ -8,7 +8,7 @@ use super::classes::timeline::{By, TimelineMoments};
 use super::classes::trends::FollowedWords;
 use super::records::{Record, RecordFields};
 use super::report::{Groups, Timeline, WordTrends};
-use super::topics::TopicTable;
+use super::topics::{TopicTable, made_names, names};
 use crate::corpus::{Document, Minibatch, Vocabulary};
 use crate::error::{Error, Result};
 use crate::file::{LabelSource, Model};
@@ -105,7 +105,6 @@ pub struct ShareExplorer<'a> {
     snapshot: &'a Snapshot,
     options: &'a ShareOptions,
     parameters: &'a TopicParameters,
-    table: TopicTable,
     followed: FollowedWords,
     timeline: TimelineMoments,
     groups: GroupMoments,
@@ -135,7 +134,6 @@ impl<'a> ShareExplorer<'a> {
             snapshot,
             options,
             parameters,
-            table,
         })
     }
 
@@ -230,7 +228,7 @@ impl<'a> ShareExplorer<'a> {
         words: impl Fn(usize) -> WordTrends,
     ) -> TopicShares {
         let vocabulary = self.snapshot.features.vocabulary();
-        let names = self.table.names(self.snapshot, &vocabulary);
+        let names = names(self.parameters, self.snapshot);
         let tables = shares.into_iter().zip(low).zip(high).zip(names).enumerate();
         let topic = |(id, (((shares, low), high), (label, label_by)))| {
             let trends = words(id);
@@ -283,11 +281,10 @@ pub fn topic_names(snapshot: &Snapshot) -> Result<Vec<(String, LabelSource)>> {
 
 /// The same of a model whose parameters are known.
 pub fn names_of(parameters: &TopicParameters, model: &Model) -> Vec<(String, LabelSource)> {
-    TopicTable::new(parameters, 0).names(model, &model.features.vocabulary())
+    names(parameters, model)
 }
 
 /// A name for every topic, made of its most distinguishing words.
 pub fn automatic_labels(snapshot: &Snapshot) -> Result<Vec<String>> {
-    let table = TopicTable::new(snapshot.parameters()?.topics()?, 0);
-    Ok(table.labels(&snapshot.features.vocabulary()))
+    Ok(made_names(snapshot.parameters()?.topics()?, &snapshot.features.vocabulary(), &snapshot.shown))
 }

@@ -1,9 +1,8 @@
 //! The model beside another one.
 
 use super::facts::model_facts;
-use super::relevance::{LABEL_LAMBDA, SHOWN, labels};
 use super::report::Comparison;
-use super::topics::BEST_WORDS;
+use super::topics::{BEST_WORDS, made_names};
 use crate::corpus::{Document, Vocabulary};
 use crate::error::Result;
 use crate::evaluation::alignment::{Distance, ScoreDifference, align_models};
@@ -34,11 +33,6 @@ pub(super) fn comparison(
         parameters.summaries(BEST_WORDS, 1.0).into_iter().map(names).collect()
     };
     let (best_a, best_b) = (best(a, &words_a), best(b, &words_b));
-    let distinguishing: Vec<Vec<u32>> = b
-        .summaries(SHOWN, LABEL_LAMBDA)
-        .into_iter()
-        .map(|summary| summary.words.iter().map(|&(word, _)| word).collect())
-        .collect();
     let mut pairs = align_models((a, &words_a), (b, &words_b), Distance::JensenShannon);
     pairs.sort_by_key(|pair| pair.a);
     let missing = |from: &[String], to: &[String]| -> Vec<String> {
@@ -52,7 +46,7 @@ pub(super) fn comparison(
     Ok(Comparison {
         name: other.name.clone(),
         other: model_facts(other.snapshot),
-        labels: labels(&distinguishing, |word| words_b.word(word)),
+        labels: made_names(b, &words_b, &other.snapshot.shown),
         shares: b.shares.clone(),
         common_words: words_a.words().filter(|word| words_b.id(word).is_some()).count() as u64,
         a: pairs.iter().map(|pair| pair.a as u32).collect(),

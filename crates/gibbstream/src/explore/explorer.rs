@@ -11,7 +11,7 @@ use super::report::{Commands, Distances, Documents, Label, REPORT_SCHEMA, Report
 use super::showcase::{Chosen, Showcase, Shown, SourceText, documents};
 use super::topics::TopicTable;
 use super::try_table::try_table;
-use crate::corpus::{Document, Minibatch, StopWords, Tokenizer, Vocabulary};
+use crate::corpus::{Document, Minibatch, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
 use crate::evaluation::Evaluation;
 use crate::evaluation::coherence::{CoherenceCounter, UmassSmoothing};
@@ -127,7 +127,7 @@ impl<'a> Explorer<'a> {
             main_topic_of: vec![0; parameters.met()],
             totals: Documents { has_texts: true, ..Documents::default() },
             vocabulary: snapshot.features.vocabulary(),
-            tokenizer: snapshot.tokenizer.clone().unwrap_or_else(plain),
+            tokenizer: snapshot.tokenizer.clone().unwrap_or_else(Tokenizer::plain),
             snapshot,
             options,
             other,
@@ -202,7 +202,7 @@ impl<'a> Explorer<'a> {
         let place = |word: u32| places.get(&word).copied().unwrap_or_default();
         report.words = table.words(&ids, parameters, &vocabulary, snapshot.word_counts());
         let created_as = snapshot.topic_state().and_then(|state| state.sticks.as_ref()).map(|sticks| &*sticks.ids);
-        report.topics = table.report(parameters, &vocabulary, created_as, place);
+        report.topics = table.report(parameters, &vocabulary, &snapshot.shown, created_as, place);
         for (topic, name) in report.topics.iter_mut().zip(snapshot.topic_names()) {
             if let Some((name, LabelSource::Auto)) = name {
                 topic.label = name;
@@ -267,11 +267,6 @@ impl<'a> Explorer<'a> {
         learning(&mut report);
         Ok(report)
     }
-}
-
-/// How text is cut for a model that was learnt from counts: nothing is dropped.
-fn plain() -> Tokenizer {
-    Tokenizer { min_length: 1, stop_words: StopWords::none(), ..Tokenizer::default() }
 }
 
 /// A report with nothing but what is known of every model.

@@ -28,9 +28,13 @@ mod relevance;
 
 mod showcase;
 
+mod together;
+
 mod topics;
 
 mod try_table;
+
+mod word_order;
 
 pub use class_shares::{
     Class, SHARES_SCHEMA, ShareExplorer, ShareOptions, TopicByClass, TopicShares, automatic_labels, names_of, topic_names,
@@ -42,6 +46,8 @@ pub use explorer::{ExploreOptions, Explorer, report};
 pub use records::{Record, RecordFields};
 pub use reduction::{Join, Reduction};
 pub use showcase::SourceText;
+pub use together::{MOST_DOCUMENTS, TogetherCounter, stride};
+pub use word_order::{WordOrder, background, summaries};
 
 #[cfg(test)]
 mod tests {

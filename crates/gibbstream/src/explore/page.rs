@@ -7,6 +7,7 @@
 use super::report::{DocumentText, Report};
 use crate::error::{Error, Result};
 use crate::file::new_file::NewFile;
+use crate::file::{Destination, Kind};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
@@ -14,7 +15,7 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The built page. Its elements for data are empty.
 pub const PAGE: &str = include_str!("../../../../web/dist/page.html");
@@ -41,13 +42,19 @@ pub struct PageFile {
 }
 
 impl PageFile {
-    /// Prepares a file; refuses a folder that does not exist.
-    pub fn create(path: &Path) -> Result<Self> {
+    /// What a report may replace: an older one, in either format.
+    pub const KIND: Kind = Kind { name: "a page or its data", recognise: is_report };
+
+    /// Prepares a file before any work is done for it. Refuses a folder that does not exist, a file that holds something
+    /// else, and one of the `inputs`.
+    pub fn create(place: &Destination, inputs: &[PathBuf]) -> Result<Self> {
+        let path = place.path();
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
             let problem = format!("the folder {} does not exist", folder.display());
             return Err(Error::setting(path.display().to_string(), problem, "create it first"));
         }
-        Ok(Self { path: path.to_path_buf(), file: NewFile::create(path)? })
+        place.check(inputs)?;
+        Ok(Self { path: path.to_path_buf(), file: place.create()? })
     }
 
     /// Writes a report and gives the file its name; returns its length.
@@ -62,6 +69,13 @@ impl PageFile {
         self.file.finish()?;
         Ok(bytes)
     }
+}
+
+/// Whether a file begins like one of ours.
+fn is_report(start: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(start);
+    let is_page = text.starts_with("<!doctype html>") && text.contains(&format!("{ELEMENT}report-data"));
+    is_page || text.starts_with(r#"{"schema":"gibbstream/report/"#)
 }
 
 /// Counts what goes through it.
@@ -167,6 +181,14 @@ mod tests {
         }
         assert!(PAGE.contains(TITLE));
         assert!(PAGE.contains("Content-Security-Policy"));
+    }
+
+    #[test]
+    fn a_page_and_its_data_are_known_by_their_beginning() {
+        assert!(is_report(PAGE.as_bytes()) && is_report(br#"{"schema":"gibbstream/report/1","title":"a"}"#));
+        for other in ["", "<!doctype html><p>mine", r#"{"schema":"gibbstream/labels/1"}"#, ELEMENT] {
+            assert!(!is_report(other.as_bytes()), "{other}");
+        }
     }
 
     #[test]

@@ -8,9 +8,6 @@ use std::collections::BTreeSet;
 /// Words that a list of words shows at most.
 pub(crate) const SHOWN: usize = 30;
 
-/// The lambda at which the words of a label are taken: typical words that are not rare either.
-pub(crate) const LABEL_LAMBDA: f64 = 0.5;
-
 /// Words in a label.
 const LABEL_WORDS: usize = 3;
 

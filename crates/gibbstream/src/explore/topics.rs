@@ -1,9 +1,10 @@
 //! Topics and words without documents.
 
-use super::relevance::{LABEL_LAMBDA, RelevantWords, SHOWN, labels, word_shares};
+use super::relevance::{RelevantWords, labels, word_shares};
 use super::report::{Topic, Words};
 use crate::corpus::Vocabulary;
-use crate::file::{LabelSource, Model};
+use super::word_order::shown_words;
+use crate::file::{LabelSource, Model, ShownWords};
 use crate::learn::TopicParameters;
 use crate::model::topics::lda::Topics;
 use rayon::prelude::*;
@@ -30,8 +31,6 @@ pub(crate) struct TopicFacts {
     pub best: Vec<u32>,
     /// The words that lists show at some lambda, ascending.
     pub shown: Vec<u32>,
-    /// The most distinguishing words.
-    label: Vec<u32>,
     /// The words that are followed through time.
     pub followed: Vec<u32>,
     exclusivity: f64,
@@ -62,29 +61,17 @@ impl TopicTable {
         Self { facts, anywhere }
     }
 
-    /// A name for every topic, made of its most distinguishing words.
-    pub fn labels(&self, vocabulary: &Vocabulary) -> Vec<String> {
-        let best: Vec<Vec<u32>> = self.facts.iter().map(|facts| facts.label.clone()).collect();
-        labels(&best, |word| vocabulary.word(word))
-    }
-
-    /// The name of every topic and who gave it: the one that is kept in the model, or else one that is made.
-    pub fn names(&self, model: &Model, vocabulary: &Vocabulary) -> Vec<(String, LabelSource)> {
-        let made = self.labels(vocabulary).into_iter().map(|name| (name, LabelSource::Auto));
-        let kept = model.topic_names().into_iter().chain(std::iter::repeat(None));
-        kept.zip(made).map(|(kept, made)| kept.unwrap_or(made)).collect()
-    }
-
     /// The topics of the report; `place` gives the place of a word in its list of words.
     pub fn report(
         &self,
         parameters: &TopicParameters,
         vocabulary: &Vocabulary,
+        kept: &ShownWords,
         created_as: Option<&[u64]>,
         place: impl Fn(u32) -> u32,
     ) -> Vec<Topic> {
         let TopicParameters { topics, shares, .. } = parameters;
-        let labels = self.labels(vocabulary);
+        let labels = made_names(parameters, vocabulary, kept);
         let topic = |(id, (facts, label)): (usize, (&TopicFacts, String))| {
             let weight = |word: u32| topics.row(word)[id];
             let mut words: Vec<(f64, u32)> = facts.shown.iter().map(|&word| (weight(word), word)).collect();
@@ -132,6 +119,18 @@ impl TopicTable {
     }
 }
 
+/// A name for every topic, made of the first words that are shown of it; `kept` are those of a model.
+pub(crate) fn made_names(parameters: &TopicParameters, vocabulary: &Vocabulary, kept: &ShownWords) -> Vec<String> {
+    labels(&shown_words(parameters, vocabulary, kept, BEST_WORDS), |word| vocabulary.word(word))
+}
+
+/// The name of every topic and who gave it: the one that is kept in the model, or else one that is made.
+pub(crate) fn names(parameters: &TopicParameters, model: &Model) -> Vec<(String, LabelSource)> {
+    let made = made_names(parameters, &model.features.vocabulary(), &model.shown).into_iter();
+    let kept = model.topic_names().into_iter().chain(std::iter::repeat(None));
+    kept.zip(made).map(|(kept, made)| kept.unwrap_or((made, LabelSource::Auto))).collect()
+}
+
 impl TopicFacts {
     fn new(here: &[f64], log_anywhere: &[f64], totals: &[f64], followed: usize) -> Self {
         let relevant = RelevantWords::new(here, log_anywhere);
@@ -140,7 +139,6 @@ impl TopicFacts {
         let entropy: f64 = here.iter().filter(|&&p| p > 0.0).map(|&p| -p * libm::log(p)).sum();
         Self {
             shown: relevant.shown(),
-            label: relevant.best(LABEL_LAMBDA, SHOWN),
             followed: relevant.best(FOLLOWED_LAMBDA, followed),
             exclusivity: exclusive / best.len().max(1) as f64,
             effective_words: libm::exp(entropy),
@@ -178,7 +176,7 @@ mod tests {
         let table = TopicTable::new(&parameters, 7);
         let words: Vec<String> = (0..120).map(|word| format!("w{word}")).collect();
         let vocabulary = Vocabulary::new(words.iter().map(String::as_str)).unwrap();
-        let topics = table.report(&parameters, &vocabulary, None, |word| word);
+        let topics = table.report(&parameters, &vocabulary, &ShownWords::default(), None, |word| word);
         assert_eq!(topics.len(), 18);
         for (topic, summary) in topics.iter().zip(parameters.summaries(BEST_WORDS, 1.0)) {
             assert_eq!((topic.share, topic.alpha), (summary.share, summary.alpha));

@@ -142,6 +142,7 @@ impl CheckpointFolder {
 mod tests {
     use super::*;
     use crate::corpus::{Document, Minibatch, Vocabulary};
+    use crate::file::shown::ShownWords;
     use crate::file::{Features, TopicLabels};
     use crate::file::new_file::{CRASH_AT, CRASH_POINTS};
     use crate::learn::Settings;
@@ -159,7 +160,8 @@ mod tests {
         }
         let features = Features::Words(Vocabulary::new(["a", "b", "c"]).unwrap());
         let fitted = trainer.into_fitted().unwrap();
-        let model = Model { settings, fitted, features, tokenizer: None, history: Vec::new(), labels: TopicLabels::default() };
+        let (labels, shown) = (TopicLabels::default(), ShownWords::default());
+        let model = Model { settings, fitted, features, tokenizer: None, history: Vec::new(), labels, shown };
         let run = RunState {
             request: json!({ "passes": 1 }),
             pass: 0,

@@ -117,7 +117,7 @@ impl TopicLabels {
 }
 
 /// A label as it is kept: one line without space around it; nothing if there is nothing in it.
-fn checked(label: &str) -> Result<Option<String>> {
+pub(crate) fn checked(label: &str) -> Result<Option<String>> {
     let text = label.trim();
     let refuse = |problem: String, advice: &str| Err(Error::setting("labels", problem, advice));
     if text.chars().any(char::is_control) {

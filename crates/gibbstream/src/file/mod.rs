@@ -25,14 +25,17 @@ mod model;
 
 mod labels;
 
+mod shown;
+
 mod checkpoint;
 
 pub use checkpoint::{Checkpoint, CheckpointFolder};
 pub use destination::{Destination, Kind, claim_folder, is_of_kind};
 pub use features::Features;
 pub use labels::{LabelSource, TopicLabels};
-pub(crate) use labels::TopicNumbers;
+pub(crate) use labels::{TopicNumbers, checked as checked_label};
 pub use layout::VERSION;
 pub use model::{HistoryEntry, Model, RunState};
 pub use new_file::{NewFile, replace};
+pub use shown::ShownWords;
 pub use version_1::upgraded_request;

@@ -7,6 +7,7 @@ use super::layout::{Tensor, seal};
 use super::sealed::{Arrays, StoredState, open, unseal};
 use super::destination::{Destination, Kind};
 use super::new_file::NewFile;
+use super::shown::ShownWords;
 use crate::corpus::{InputPlace, OpenRule, OpenState, Tokenizer};
 use crate::error::{Error, Result};
 use crate::learn::{Array, Fitted, Scalar, Settings, Trace};
@@ -33,6 +34,8 @@ pub struct Model {
     pub history: Vec<HistoryEntry>,
     /// What its topics are called.
     pub labels: TopicLabels,
+    /// The words that are shown of its topics, where documents told.
+    pub shown: ShownWords,
 }
 
 /// Something that was done to a model.
@@ -104,6 +107,9 @@ struct Header {
     /// Only where topics have names.
     #[serde(default, skip_serializing_if = "TopicLabels::is_empty")]
     labels: TopicLabels,
+    /// Only where documents told which words of topics go together.
+    #[serde(default, skip_serializing_if = "ShownWords::is_empty")]
+    shown: ShownWords,
     /// Only for vocabularies that are not fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     open: Option<OpenState>,
@@ -211,6 +217,7 @@ impl Model {
             tokenizer: self.tokenizer.clone(),
             history: self.history.clone(),
             labels: self.labels.clone(),
+            shown: self.shown.clone(),
             open: self.features.open_state().cloned(),
             run: run.cloned(),
         }
@@ -242,6 +249,7 @@ impl Clone for Model {
             tokenizer: self.tokenizer.clone(),
             history: self.history.clone(),
             labels: self.labels.clone(),
+            shown: self.shown.clone(),
         }
     }
 }
@@ -250,7 +258,7 @@ impl Clone for Model {
 fn read(arrays: Arrays, header: Value) -> Result<(Model, Option<RunState>), String> {
     let header: Header =
         serde_json::from_value(header).map_err(|error| format!("its settings are not readable: {error}"))?;
-    let Header { settings, clock, scalars, columns, tokenizer, history, labels, open, run, .. } = header;
+    let Header { settings, clock, scalars, columns, tokenizer, history, labels, shown, open, run, .. } = header;
     let stored = StoredState { arrays, scalars: &scalars };
     let fitted = settings.restore(&stored, clock)?;
     let features = match columns {
@@ -264,5 +272,9 @@ fn read(arrays: Arrays, header: Value) -> Result<(Model, Option<RunState>), Stri
             _ => format!("it has {found} words for a vocabulary of {expected}"),
         });
     }
-    Ok((Model { settings, fitted, features, tokenizer, history, labels }, run))
+    let model = Model { settings, fitted, features, tokenizer, history, labels, shown };
+    if !model.shown.fits(model.components(), model.features.len()) {
+        return Err("the words that it shows are not those of its topics".to_owned());
+    }
+    Ok((model, run))
 }

@@ -59,6 +59,9 @@ impl From<TopicSettings> for Settings {
             features: old.vocabulary,
             batch: old.batch,
             seed: old.seed,
+            seeds: Vec::new(),
+            prequential: None,
+            adapt: false,
         }
     }
 }
@@ -76,6 +79,9 @@ impl From<RowSettings> for Settings {
             features: old.dimension,
             batch: old.batch,
             seed: old.seed,
+            seeds: Vec::new(),
+            prequential: None,
+            adapt: false,
         }
     }
 }

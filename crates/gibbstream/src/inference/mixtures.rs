@@ -93,10 +93,14 @@ fn mean_proportions(counts: &mut [f64], sweeps: f64, alpha: &[f64]) {
 
 /// The topic that a mixture is most about, and how clearly, from 0 to 1.
 ///
-/// A share is divided by the root of the topic's share of all tokens, so that a topic that is in every document does not
-/// win all of them; the result is the largest of these weights as a part of their sum. Equal ones: the first wins.
+/// A topic that is in every document must not win all of them. So a share is divided by the root of the topic's share of all
+/// tokens; but topics with less than twice an even share are all treated alike, because small ones would win too much. The
+/// result is the largest of these weights as a part of their sum. Equal ones: the first wins. A topic without any token
+/// cannot win.
 pub fn assigned(theta: &[f64], shares: &[f64]) -> (usize, f64) {
-    let weight = |(share, mean): (&f64, &f64)| share / mean.max(f64::MIN_POSITIVE).sqrt();
+    let usual = 2.0 / shares.len().max(1) as f64;
+    let weight =
+        |(share, &mean): (&f64, &f64)| if mean > 0.0 { share / mean.max(usual).sqrt() } else { 0.0 };
     let weights = || theta.iter().zip(shares).map(weight).enumerate();
     let (topic, best) = weights().fold((0, 0.0), |best, other| if other.1 > best.1 { other } else { best });
     let sum: f64 = weights().map(|(_, weight)| weight).sum();
@@ -151,13 +155,19 @@ mod tests {
 
     #[test]
     fn a_topic_that_is_everywhere_does_not_win_every_document() {
-        let shares = [0.64, 0.32, 0.04];
-        // 0.5 / 0.8 = 0.625, and 0.3 / 0.2 = 1.5.
-        let (topic, confidence) = assigned(&[0.5, 0.2, 0.3], &shares);
+        // Eight topics: twice an even share is a quarter. The first has more than that, the others have less.
+        let shares = [0.64, 0.16, 0.04, 0.04, 0.04, 0.04, 0.03, 0.01];
+        // 0.5 / 0.8 = 0.625, 0.4 / 0.5 = 0.8 and 0.1 / 0.5 = 0.2.
+        let (topic, confidence) = assigned(&[0.5, 0.1, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0], &shares);
         assert_eq!(topic, 2);
-        assert!((confidence - 1.5 / (0.625 + 0.2 / 0.32_f64.sqrt() + 1.5)).abs() < 1e-12);
+        assert!((confidence - 0.8 / (0.625 + 0.2 + 0.8)).abs() < 1e-12);
+        // Small topics are not preferred: the larger share wins.
+        assert_eq!(assigned(&[0.0, 0.6, 0.0, 0.0, 0.0, 0.0, 0.0, 0.4], &shares).0, 1);
         // With equal topics it is the largest share.
         assert_eq!(assigned(&[0.2, 0.5, 0.3], &[1.0 / 3.0; 3]), (1, 0.5));
+        // With few topics it is the largest share.
+        assert_eq!(assigned(&[0.5, 0.2, 0.3], &[0.64, 0.32, 0.04]).0, 0);
+        assert_eq!(assigned(&[0.0, 1.0], &[1.0, 0.0]).0, 0, "without a token");
         // Topics that nobody has met yet have no share of the tokens, and cannot be assigned.
         assert_eq!(assigned(&[0.1, 0.0, 0.9], &[0.5, 0.5]).0, 0);
     }

@@ -20,6 +20,7 @@ use crate::model::rows::families::gaussian::Gaussian;
 use crate::model::topics::hdp::Hdp;
 use crate::model::rows::ica::Ica;
 use crate::model::topics::lda::{Lda, LdaState, LogTopics};
+use crate::model::topics::word_frequencies::WordFrequencies;
 use crate::model::rows::mixture::Mixture;
 use crate::model::rows::families::multinomial::Multinomial;
 use crate::model::rows::families::poisson::Poisson;
@@ -98,6 +99,7 @@ impl Settings {
             start: self.method.start,
             averaging: self.method.averaging,
             seed: self.seed,
+            seeds: self.seeds.clone(),
         }
     }
 
@@ -108,10 +110,10 @@ impl Settings {
     }
 
     /// Logarithms of topics for the evidence lower bound.
-    pub fn log_topics(&self, state: &LdaState, clock: &Step, word_counts: &[u64]) -> LogTopics {
+    pub fn log_topics(&self, state: &LdaState, clock: &Step, seen: &WordFrequencies) -> LogTopics {
         match self.model {
             ModelKind::Hdp(_) => self.hdp_model().parameters(state, clock).into(),
-            _ => self.lda_model().log_topics(state, clock, word_counts),
+            _ => self.lda_model().log_topics(state, clock, seen),
         }
     }
 

@@ -211,6 +211,15 @@ With maximum likelihood, a pseudo-count: this many tokens of every word are adde
         access: (|settings, text| parts::set_power(settings, 2, text), |settings| parts::show_power(settings, 2)),
     },
     Knob {
+        name: "min-step",
+        kind: Kind::Number,
+        value: "X",
+        models: TOPICS,
+        help: "Smallest weight of a minibatch: a stream that keeps changing is followed forever
+With 0.02 the model is about the last 50 minibatches, however long the stream is.",
+        access: (|settings, text| parts::set_power(settings, 3, text), |settings| parts::show_power(settings, 3)),
+    },
+    Knob {
         name: "step",
         kind: Kind::Rule(is_a::<StepSize>),
         value: "RULE",
@@ -235,10 +244,29 @@ fixed-point: iterate to convergence, or N times; newton, gradient: one step per 
         kind: Kind::Rule(is_a::<Averaging>),
         value: "RULE",
         models: GIVEN_NUMBER,
-        help: "Which topics are reported: none, uniform, tail=N or frequencies
+        help: "Which topics are reported: none, uniform, tail=N or frequencies[=DOCUMENTS]
 none: the latest; uniform: the average over all updates; tail: the average from update N on; frequencies: the latest, \
-               rescaled to the word frequencies of all documents, for streams whose content does not drift.",
+               rescaled to the word frequencies of all documents, for streams whose content does not drift; \
+               frequencies=10000: rescaled to those of about the last 10,000 documents.",
         access: field!(method.averaging),
+    },
+    Knob {
+        name: "prequential",
+        kind: Kind::Choice(&["auto", "on", "off", "true", "false"]),
+        value: "WHEN",
+        models: TOPICS,
+        help: "Score some documents of each minibatch before learning from them: on, off or auto (for streams)
+It takes about a tenth of the time of training and never changes what is learnt.",
+        access: (parts::set_prequential, parts::show_prequential),
+    },
+    Knob {
+        name: "adapt",
+        kind: Kind::Switch,
+        value: "",
+        models: TOPICS,
+        help: "Forget faster for a while where the stream has changed
+A change is found in the scores of {prequential}.",
+        access: field!(adapt),
     },
     Knob {
         name: "boost",

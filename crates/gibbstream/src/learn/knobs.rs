@@ -66,7 +66,9 @@ impl Knob {
 
     /// Whether it is a part of methods.
     pub fn is_part(&self) -> bool {
-        let others = ["model", "method", "mode", "paper", "topics", "batch", "seed", "total-docs"];
+        let others = [
+            "model", "method", "mode", "paper", "topics", "batch", "seed", "total-docs", "prequential", "adapt",
+        ];
         self.models.contains(&"lda") && !others.contains(&self.name)
     }
 
@@ -181,7 +183,7 @@ impl Knob {
     /// Another knob that was given left no meaning to this one.
     fn overruled(&self) -> Error {
         let (problem, advice) = match self.name {
-            "kappa" | "offset" | "tau" => ("cannot be combined with {step}", "leave one of the two out"),
+            "kappa" | "offset" | "tau" | "min-step" => ("cannot be combined with {step}", "leave one of the two out"),
             "smoothing" => (
                 "added tokens keep words from having probability zero already",
                 "leave out {smoothing} or {topic-prior}",
@@ -292,7 +294,11 @@ pub fn given(settings: &Settings) -> Vec<(&'static str, String)> {
     let is_stream = |name: &str| name == "mode" && settings.mode == Mode::Stream;
     let few: Vec<_> =
         all().filter(|(name, text)| named(name) || is_stream(name) || differs(name, text)).collect();
-    let again = self::settings(&few).map(|again| Settings { features: settings.features, ..again });
+    let again = self::settings(&few).map(|again| Settings {
+        features: settings.features,
+        seeds: settings.seeds.clone(),
+        ..again
+    });
     if again.is_ok_and(|again| again == *settings) { few } else { all().collect() }
 }
 

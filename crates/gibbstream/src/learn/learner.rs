@@ -11,7 +11,7 @@ use crate::inference::LocalInference;
 use crate::file::bytes::{from_bytes, to_bytes};
 use crate::model::{LatentModel, Statistics, Sums};
 use crate::model::topics::lda::LdaState;
-use crate::model::topics::learner::WordFrequencies;
+use crate::model::topics::word_frequencies::WordFrequencies;
 use crate::learn::online::{Online, Run};
 use crate::learn::schedule::Step;
 use std::any::Any;
@@ -62,6 +62,9 @@ pub trait LearnerModel: LatentModel<Batch: Clone, State: 'static, Statistics: 's
 
     /// Forgets what was learnt about some words.
     fn forget(&self, _state: &mut Self::State, _words: &[u32]) {}
+
+    /// Makes the baseline of what was learnt with other settings one of these.
+    fn adopt(&self, _baseline: &mut Self::Baseline, _clock: &Step) {}
 }
 
 /// Something simple that was fitted to everything seen, and that a model must beat.
@@ -98,6 +101,9 @@ pub trait Baseline<M: LatentModel>: Clone + Send + Sync + 'static {
 
     /// Forgets some words.
     fn forget(&mut self, _words: &[u32]) {}
+
+    /// What forgets stands for at most so many observations now.
+    fn shorten_memory(&mut self, _observations: f64) {}
 }
 
 /// A model that is being learnt, whatever it is.
@@ -165,6 +171,15 @@ pub trait Learner: Send {
 
     /// Runs `work` once on every thread that learns: this is how processor time can be measured.
     fn on_every_thread(&self, work: &(dyn Fn() + Sync));
+
+    /// Runs `work`, which may share itself out to all threads that learn.
+    fn install(&self, work: &mut (dyn FnMut() + Send));
+
+    /// From now on steps are as large as they were when so many documents had been seen after this moment.
+    fn restart_steps(&mut self, at: Option<Step>);
+
+    /// Counts that forget stand for at most so many documents now.
+    fn shorten_memory(&mut self, documents: f64);
 }
 
 /// Statistics of blocks of one minibatch, merged as they come, in any order.
@@ -445,6 +460,7 @@ impl<M: LearnerModel, L: LocalInference<M>> Learner for OnlineLearner<M, L> {
             })?;
         self.online.resume(state, clock);
         self.baseline = baseline;
+        self.online.model().adopt(&mut self.baseline, &clock);
         Ok(())
     }
 
@@ -468,5 +484,17 @@ impl<M: LearnerModel, L: LocalInference<M>> Learner for OnlineLearner<M, L> {
 
     fn on_every_thread(&self, work: &(dyn Fn() + Sync)) {
         self.online.on_every_thread(work);
+    }
+
+    fn install(&self, work: &mut (dyn FnMut() + Send)) {
+        self.online.install(work);
+    }
+
+    fn restart_steps(&mut self, at: Option<Step>) {
+        self.online.restart_steps(at);
+    }
+
+    fn shorten_memory(&mut self, documents: f64) {
+        self.baseline.shorten_memory(documents);
     }
 }

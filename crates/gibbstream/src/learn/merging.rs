@@ -12,11 +12,11 @@ use crate::corpus::{OpenRule, OpenState, OpenVocabulary, Usage, Vocabulary};
 use crate::error::{Error, Result};
 use crate::evaluation::alignment::{Match, match_models};
 use crate::explore::report::Label;
-use crate::file::{Features, HistoryEntry, LabelSource, Model, TopicLabels};
+use crate::file::{Features, HistoryEntry, LabelSource, Model, ShownWords, TopicLabels};
 use crate::model::topics::alpha::{AlphaClamps, AlphaState, ThetaExpectation, mean_log_theta};
 use crate::model::topics::counts::{TopicAverage, TopicStats};
 use crate::model::topics::lda::LdaState;
-use crate::model::topics::learner::WordFrequencies;
+use crate::model::topics::word_frequencies::WordFrequencies;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ pub fn merge(models: &[(&str, &Snapshot)], options: &MergeOptions<'_>) -> Result
         .zip(orders)
         .map(|(((_, model), places), order)| Part { model, places, order })
         .collect();
-    let settings = Settings { features: words.features.len(), ..first.settings.clone() };
+    let settings = Settings { features: words.features.len(), seeds: Vec::new(), ..first.settings.clone() };
     let before = options.base.map_or(Step::default(), |(_, base)| base.clock());
     let clock = parts.iter().skip(1).map(|part| part.model.clock()).fold(first.clock(), |all, clock| Step {
         update: all.update + clock.update - before.update,
@@ -82,7 +82,7 @@ pub fn merge(models: &[(&str, &Snapshot)], options: &MergeOptions<'_>) -> Result
         head_start: all.head_start + clock.head_start - before.head_start,
         ..all
     });
-    let mut baseline = add_frequencies(&parts, settings.features);
+    let mut baseline = add_frequencies(&parts, settings.features, settings.method.averaging.word_memory());
     if let Some((name, base)) = options.base {
         take_back(&mut baseline, (name, base), &words.features, parts.len() as u64 - 1)?;
     }
@@ -97,7 +97,8 @@ pub fn merge(models: &[(&str, &Snapshot)], options: &MergeOptions<'_>) -> Result
     history.push(entry);
     let fitted = Box::new(FittedModel { model: settings.lda_model(), state, baseline, clock });
     let (features, tokenizer) = (words.features, first.tokenizer.clone());
-    let mut model = Model { settings, fitted, features, tokenizer, history, labels: first.labels.clone() };
+    let (labels, shown) = (first.labels.clone(), ShownWords::default());
+    let mut model = Model { settings, fitted, features, tokenizer, history, labels, shown };
     model.set_labels(&labels_of_others(first, others, &pairs))?;
     Ok(Merged { model, pairs, partial_words: words.partial })
 }
@@ -322,12 +323,13 @@ impl Part<'_> {
     }
 }
 
-fn add_frequencies(parts: &[Part<'_>], words: usize) -> WordFrequencies {
-    let mut all = WordFrequencies { tokens: 0, counts: vec![0; words] };
+fn add_frequencies(parts: &[Part<'_>], words: usize, memory: Option<u64>) -> WordFrequencies {
+    let mut all = WordFrequencies::new(words, memory);
     for part in parts {
-        all.tokens += part.model.tokens();
-        for (&place, count) in part.places.iter().zip(part.model.word_counts()) {
-            all.counts[place as usize] += count;
+        if let Some(seen) = part.model.fitted.word_frequencies() {
+            let mut seen = seen.clone();
+            seen.remember(memory, &part.model.clock());
+            all.add(&seen, part.places);
         }
     }
     all
@@ -436,11 +438,12 @@ pub fn regroup(name: &str, model: &Snapshot, groups: &[Vec<usize>]) -> Result<Mo
     }
     let Some(state) = model.topic_state() else { return Err(Error::setting(name, "it has no topics", "use another")) };
     let state = regrouped(state, groups);
-    let settings = Settings { components: groups.len(), ..model.settings.clone() };
+    let settings = Settings { components: groups.len(), seeds: Vec::new(), ..model.settings.clone() };
     let (clock, seen) = (model.clock(), model.fitted.word_frequencies().cloned().unwrap_or_default());
     let fitted = Box::new(FittedModel { model: settings.lda_model(), state, baseline: seen, clock });
     let (features, tokenizer, history) = (model.features.clone(), model.tokenizer.clone(), model.history.clone());
-    let mut result = Model { settings, fitted, features, tokenizer, history, labels: TopicLabels::default() };
+    let (labels, shown) = (TopicLabels::default(), ShownWords::default());
+    let mut result = Model { settings, fitted, features, tokenizer, history, labels, shown };
     let (labels, names) = regrouped_labels(model, groups);
     result.set_labels(&labels)?;
     if let Some(names) = names {

@@ -100,15 +100,15 @@ impl Method {
     /// smoothing, and word frequencies of all documents. What it gains is in docs/results/defaults.md.
     pub const TUNED_G_OEM: Self = Self {
         global: TopicRule::MaximumLikelihood(Smoothing::Share(0.04)),
-        step: StepSize::Power { kappa: 0.6, offset: 3.0, tau: 1.0 },
+        step: StepSize::Power { kappa: 0.6, offset: 3.0, tau: 1.0, least: 0.0 },
         alpha: ALPHA_FROM_COUNTS,
         averaging: Averaging::Frequencies,
         ..Self::G_OEM
     };
     /// G-OEM for streams: the same, but what is reported follows the stream when it changes. Word frequencies are
-    /// forgotten as topics are, and steps fall more slowly.
+    /// forgotten as topics are, and steps fall more slowly, and never below the weight of one in 50 minibatches.
     pub const STREAM_G_OEM: Self = Self {
-        step: StepSize::Power { kappa: 0.5, offset: 3.0, tau: 1.0 },
+        step: StepSize::Power { kappa: 0.5, offset: 3.0, tau: 1.0, least: 0.02 },
         averaging: Averaging::None,
         ..Self::TUNED_G_OEM
     };
@@ -180,7 +180,7 @@ impl Method {
     /// counted in tokens, and steps become small sooner than in the paper (docs/hdp.md).
     pub const HDP_G_OEM: Self = Self {
         global: TopicRule::MaximumLikelihood(Smoothing::PseudoCount(0.01)),
-        step: StepSize::Power { kappa: 0.7, offset: 10.0, tau: 1.0 },
+        step: StepSize::Power { kappa: 0.7, offset: 10.0, tau: 1.0, least: 0.0 },
         ..Self::G_OEM
     };
     /// Truncation-free stochastic variational inference of Wang and Blei.
@@ -193,7 +193,7 @@ impl Method {
     /// Online EM for mixtures, whose E-step is exact. They find their place in few updates, and then it is better to
     /// average more than G-OEM does.
     pub const MIXTURE_G_OEM: Self =
-        Self { step: StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 }, sweeps: 1, ..Self::G_OEM };
+        Self { step: StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0, least: 0.0 }, sweeps: 1, ..Self::G_OEM };
 
     /// The methods for an open number of topics.
     pub const NAMED_FOR_HDP: &'static [NamedMethod] = &[
@@ -313,7 +313,7 @@ impl Method {
             global,
             step: part(self.step, &before.step, after.step),
             alpha: part(self.alpha, &before.alpha, after.alpha),
-            averaging: if by_counts || averaging != Averaging::Frequencies { averaging } else { self.averaging },
+            averaging: if by_counts || !averaging.counts_words() { averaging } else { self.averaging },
             ..self
         }
     }
@@ -448,8 +448,11 @@ impl Method {
         if self.averaging == Averaging::Tail(0) {
             return refuse("averaging", "updates are counted from 1", "use tail=1 or uniform");
         }
-        if self.averaging == Averaging::Frequencies && !matches!(self.global, TopicRule::MaximumLikelihood(_))
-        {
+        if self.averaging == Averaging::RecentFrequencies(0) {
+            let problem = "frequencies of 0 documents are none";
+            return refuse("averaging", problem, "use frequencies=N with at least 1, such as 10000, or none");
+        }
+        if self.averaging.counts_words() && !matches!(self.global, TopicRule::MaximumLikelihood(_)) {
             return refuse(
                 "averaging",
                 "the frequencies of words are exchanged in topics that follow from counts alone",

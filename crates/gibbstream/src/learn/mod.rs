@@ -29,6 +29,8 @@ mod parameters;
 // What can be chosen.
 mod settings;
 
+mod seeds;
+
 pub mod knobs;
 
 mod knob_table;
@@ -54,6 +56,8 @@ mod minibatches;
 mod held_out;
 
 mod trace;
+
+pub mod prequential;
 
 mod checkpoints;
 
@@ -82,7 +86,9 @@ pub use minibatches::{
 pub use mode::Mode;
 pub use observer::{Event, Observer};
 pub use parameters::{AnyScore, Diagnostics, Parameters, Predictor, RowParameters, TopicParameters};
+pub use prequential::{Prequential, PrequentialReport};
 pub use read_ahead::ReadAhead;
+pub use seeds::{SeededTopic, Seeds};
 pub use settings::{MAX_COMPONENTS, ModelKind, Settings};
 pub use self_test::self_test;
 pub use snapshot::{Snapshot, SnapshotReader};

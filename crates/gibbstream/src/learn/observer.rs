@@ -2,6 +2,7 @@
 
 use super::batch::AnyBatch;
 use super::held_out::Evaluated;
+use super::prequential::{Change, ScoredMinibatch};
 use super::training_run::TrainingRun;
 use crate::error::Result;
 use crate::model::topics::hdp::sticks::Birth;
@@ -26,6 +27,10 @@ pub enum Event<'a> {
         /// Its first words.
         words: &'a [&'a str],
     },
+    /// Documents of the minibatch at hand were scored, and it has not been learnt from yet.
+    Scored(&'a ScoredMinibatch),
+    /// The stream has changed.
+    Changed(&'a Change),
     /// What is held out was scored.
     Evaluated(&'a Evaluated),
     /// A checkpoint is on disk.

@@ -45,6 +45,8 @@ pub struct Online<M: LatentModel, L: LocalInference<M>> {
     run: Run,
     pool: ThreadPool,
     clock: Step,
+    /// Where steps began anew.
+    restart: Option<Step>,
     state: Option<M::State>,
     view: M::View,
     fresh: M::Statistics,
@@ -117,6 +119,7 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
             run,
             pool,
             clock: run.step.start(run.batch),
+            restart: None,
             state: None,
             fresh: M::Statistics::default(),
             workers: Workers::default(),
@@ -127,6 +130,21 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
     /// From now on a request to end can leave out the minibatch at hand.
     pub fn stop_with(&mut self, stop: Stop) {
         self.stop = stop;
+    }
+
+    /// From now on steps are no smaller than they were when so many observations had been seen as after this moment.
+    pub fn restart_steps(&mut self, at: Option<Step>) {
+        self.restart = at;
+    }
+
+    /// The step for a minibatch of so many observations.
+    fn next_step(&self, observations: u64) -> Step {
+        let Run { step, batch, .. } = &self.run;
+        let next = step.next(&self.clock, observations, *batch);
+        match &self.restart {
+            Some(restart) => step.after_restart(next, restart, observations, *batch),
+            None => next,
+        }
     }
 
     /// Goes on from a state that was saved.
@@ -182,8 +200,8 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
             return Ok(self.clock);
         }
         let first = self.begin(batch)?;
-        let step = self.run.step.next(&self.clock, batch.len() as u64, self.run.batch);
-        let Self { model, local, run, pool, clock, state, view, fresh, workers, stop } = self;
+        let step = self.next_step(batch.len() as u64);
+        let Self { model, local, run, pool, clock, state, view, fresh, workers, stop, .. } = self;
         let Some(current) = state else { return Ok(*clock) };
         // The threads are woken once for all that there is to do.
         let learnt = pool.install(|| {
@@ -237,7 +255,7 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
 
     /// Learns from the statistics of one minibatch. An error leaves the state as it was.
     pub fn absorb(&mut self, statistics: &M::Statistics) -> Result<Step> {
-        let step = self.run.step.next(&self.clock, statistics.weight(), self.run.batch);
+        let step = self.next_step(statistics.weight());
         let Self { model, run, pool, clock, state, .. } = self;
         let Some(state) = state else {
             let advice = "make a start with the first minibatch before its statistics are absorbed";

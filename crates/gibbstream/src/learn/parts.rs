@@ -118,7 +118,7 @@ pub fn set_global(settings: &mut Settings, name: &str) -> Result<()> {
     if was_langevin != method.is_langevin() {
         method.step = if was_langevin { Method::G_OEM.step } else { Method::LDS.step };
     }
-    if name != "ml" && method.averaging == Averaging::Frequencies {
+    if name != "ml" && method.averaging.counts_words() {
         method.averaging = Averaging::None;
     }
     Ok(())
@@ -165,21 +165,21 @@ pub fn show_topic_prior(settings: &Settings) -> Option<String> {
     }
 }
 
-/// Sets kappa, offset or tau; a step of another kind becomes the paper's first.
+/// Sets kappa, offset, tau or the least; a step of another kind becomes the paper's first.
 pub fn set_power(settings: &mut Settings, which: usize, text: &str) -> Result<()> {
     let step = &mut settings.method.step;
     if !matches!(step, StepSize::Power { .. }) {
         *step = StepSize::PAPER;
     }
-    if let StepSize::Power { kappa, offset, tau } = step {
-        *[kappa, offset, tau][which] = read(text)?;
+    if let StepSize::Power { kappa, offset, tau, least } = step {
+        *[kappa, offset, tau, least][which] = read(text)?;
     }
     Ok(())
 }
 
 pub fn show_power(settings: &Settings, which: usize) -> Option<String> {
     match settings.method.step {
-        StepSize::Power { kappa, offset, tau } => Some([kappa, offset, tau][which].to_string()),
+        StepSize::Power { kappa, offset, tau, least } => Some([kappa, offset, tau, least][which].to_string()),
         _ => None,
     }
 }
@@ -187,8 +187,9 @@ pub fn show_power(settings: &Settings, which: usize) -> Option<String> {
 /// The whole rule, where it is one of powers.
 pub fn powers(settings: &Settings) -> Option<String> {
     match settings.method.step {
-        StepSize::Power { kappa, offset, tau } => {
-            Some(format!("power kappa={kappa} offset={offset} tau={tau}"))
+        StepSize::Power { kappa, offset, tau, least } => {
+            let least = if least > 0.0 { format!(" min={least}") } else { String::new() };
+            Some(format!("power kappa={kappa} offset={offset} tau={tau}{least}"))
         }
         _ => None,
     }
@@ -200,6 +201,15 @@ pub fn set_step(settings: &mut Settings, text: &str) -> Result<()> {
         *step = read(text)?;
     }
     Ok(())
+}
+
+pub fn set_prequential(settings: &mut Settings, name: &str) -> Result<()> {
+    settings.prequential = (name != "auto").then_some(["on", "true"].contains(&name));
+    Ok(())
+}
+
+pub fn show_prequential(settings: &Settings) -> Option<String> {
+    Some(settings.prequential.map_or("auto", |on| if on { "on" } else { "off" }).to_owned())
 }
 
 pub fn set_total_docs(settings: &mut Settings, text: &str) -> Result<()> {

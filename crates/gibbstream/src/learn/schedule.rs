@@ -31,7 +31,8 @@ impl Step {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum StepSize {
-    /// `tau (i + offset)^-kappa`, at most 1; a minibatch shorter than usual weighs less in proportion.
+    /// `tau (i + offset)^-kappa`, at most 1 and at least `least`; a minibatch shorter than usual weighs less in
+    /// proportion.
     Power {
         /// Exponent, in `[0, 1]`.
         kappa: f64,
@@ -39,6 +40,9 @@ pub enum StepSize {
         offset: f64,
         /// Factor.
         tau: f64,
+        /// No full minibatch weighs less, so that what keeps changing is followed forever. 0 in files before 0.2.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        least: f64,
     },
     /// The same weight always.
     Constant(f64),
@@ -61,9 +65,12 @@ pub enum StepSize {
     },
 }
 
+/// Where steps begin anew, they are as large as after so many minibatches: what is known should change, not vanish.
+pub const RESTART_MINIBATCHES: u64 = 10;
+
 impl StepSize {
     /// The rule of the paper, `1 / sqrt(i)`.
-    pub const PAPER: Self = Self::Power { kappa: 0.5, offset: 0.0, tau: 1.0 };
+    pub const PAPER: Self = Self::Power { kappa: 0.5, offset: 0.0, tau: 1.0, least: 0.0 };
 
     /// The clock before the first minibatch.
     pub fn start(&self, size: BatchSize) -> Step {
@@ -86,7 +93,9 @@ impl StepSize {
         };
         let weigh = |rho: f64| together(rho, minibatches);
         let rho = match *self {
-            Self::Power { kappa, offset, tau } => weigh((tau * libm::pow(number + offset, -kappa)).min(1.0)),
+            Self::Power { kappa, offset, tau, least } => {
+                weigh((tau * libm::pow(number + offset, -kappa)).max(least).min(1.0))
+            }
             Self::Constant(rho) => weigh(rho),
             Self::Incremental { .. } => batch as f64 / (step.head_start + step.seen) as f64,
             Self::Decay { start, delay, exponent } => {
@@ -94,6 +103,18 @@ impl StepSize {
             }
         };
         Step { rho, ..step }
+    }
+
+    /// The same step where steps began anew at `restart`: it is as large as it would be so many minibatches after the
+    /// beginning, and a few. Only steps that shrink by a power can do so.
+    pub fn after_restart(&self, step: Step, restart: &Step, batch: u64, size: BatchSize) -> Step {
+        let Self::Power { .. } = self else { return step };
+        let clock = Step {
+            update: (step.update - 1).saturating_sub(restart.update) + RESTART_MINIBATCHES,
+            seen: (step.seen - batch).saturating_sub(restart.seen) + RESTART_MINIBATCHES * size.least as u64,
+            ..Step::default()
+        };
+        Step { rho: step.rho.max(self.next(&clock, batch, size).rho), ..step }
     }
 
     /// Refuses values outside the range in which the statistics stay convex combinations.
@@ -107,6 +128,7 @@ impl StepSize {
                 refuse("offset", offset, "[0, infinity)")
             }
             Self::Power { tau, .. } if !(tau > 0.0 && tau.is_finite()) => refuse("tau", tau, "(0, infinity)"),
+            Self::Power { least, .. } if !(0.0..=1.0).contains(&least) => refuse("min-step", least, "[0, 1]"),
             Self::Constant(rho) if !(rho > 0.0 && rho <= 1.0) => refuse("step constant", rho, "(0, 1]"),
             Self::Decay { start, .. } if !(start > 0.0 && start <= 1.0) => {
                 refuse("step decay", start, "(0, 1]")
@@ -120,6 +142,11 @@ impl StepSize {
             _ => Ok(()),
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// The weight of so many minibatches, each of which weighs `rho`, or of a part of one.
@@ -141,11 +168,14 @@ mod tests {
         assert_eq!(rho(StepSize::PAPER, 1, 100), 1.0);
         assert_eq!(rho(StepSize::PAPER, 4, 100), 0.5);
         assert_eq!(rho(StepSize::PAPER, 4, 50), 0.25, "a short minibatch weighs less");
-        let shifted = StepSize::Power { kappa: 1.0, offset: 9.0, tau: 5.0 };
+        let shifted = StepSize::Power { kappa: 1.0, offset: 9.0, tau: 5.0, least: 0.0 };
         assert_eq!(rho(shifted, 1, 100), 0.5);
-        let steep = StepSize::Power { kappa: 0.5, offset: 0.0, tau: 10.0 };
+        let steep = StepSize::Power { kappa: 0.5, offset: 0.0, tau: 10.0, least: 0.0 };
         assert_eq!(rho(steep, 4, 100), 1.0, "never above 1");
-        let flat = StepSize::Power { kappa: 0.0, offset: 0.0, tau: 1.0 };
+        let lasting = StepSize::Power { kappa: 0.5, offset: 0.0, tau: 1.0, least: 0.1 };
+        assert_eq!((rho(lasting, 25, 100), rho(lasting, 10_000, 100)), (0.2, 0.1), "never below the least");
+        assert_eq!(rho(lasting, 10_000, 50), 0.05, "but for a short minibatch");
+        let flat = StepSize::Power { kappa: 0.0, offset: 0.0, tau: 1.0, least: 0.0 };
         assert_eq!(rho(flat, 1000, 100), 1.0);
     }
 
@@ -169,7 +199,7 @@ mod tests {
         let (fixed, growing) = (BatchSize::of(100), BatchSize { least: 100, most: 1_000 });
         let after = |seen: u64| Step { update: seen / 100, seen, ..Step::default() };
         for rule in
-            [StepSize::PAPER, StepSize::Power { kappa: 0.6, offset: 3.0, tau: 1.0 }, StepSize::Constant(0.2)]
+            [StepSize::PAPER, StepSize::Power { kappa: 0.6, offset: 3.0, tau: 1.0, least: 0.0 }, StepSize::Constant(0.2)]
         {
             assert_eq!(rule.next(&after(500), 100, growing), rule.next(&after(500), 100, fixed), "not yet");
             for (seen, batch) in [(2_000, 200), (6_000, 300), (20_000, 1_000)] {
@@ -189,10 +219,10 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for rule in [
-            StepSize::Power { kappa: 1.1, offset: 0.0, tau: 1.0 },
-            StepSize::Power { kappa: f64::NAN, offset: 0.0, tau: 1.0 },
-            StepSize::Power { kappa: 0.5, offset: -1.0, tau: 1.0 },
-            StepSize::Power { kappa: 0.5, offset: 0.0, tau: 0.0 },
+            StepSize::Power { kappa: 1.1, offset: 0.0, tau: 1.0, least: 0.0 },
+            StepSize::Power { kappa: f64::NAN, offset: 0.0, tau: 1.0, least: 0.0 },
+            StepSize::Power { kappa: 0.5, offset: -1.0, tau: 1.0, least: 0.0 },
+            StepSize::Power { kappa: 0.5, offset: 0.0, tau: 0.0, least: 0.0 },
             StepSize::Constant(0.0),
             StepSize::Constant(1.5),
         ] {

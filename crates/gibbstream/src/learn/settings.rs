@@ -1,10 +1,10 @@
 //! Everything that decides what is learnt, apart from the data: one structure for all models.
 
-use crate::learn::averaging::Averaging;
 use crate::learn::batch_size::BatchSize;
 use crate::error::{Error, Result};
 use crate::learn::method::Method;
 use crate::learn::mode::Mode;
+use crate::learn::schedule::StepSize;
 use crate::model::rows::families::gaussian::Covariance;
 use crate::model::topics::hdp::HdpSettings;
 use crate::model::rows::ica::{Noise, Sources};
@@ -152,6 +152,15 @@ pub struct Settings {
     pub batch: BatchSize,
     /// Seed of all random streams.
     pub seed: Seed,
+    /// Words that pull the first topics, by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seeds: Vec<Vec<u32>>,
+    /// Whether documents are scored before they are learnt from; for streams, if it is not decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prequential: Option<bool>,
+    /// Whether the memory becomes shorter for a while where the stream has changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adapt: bool,
 }
 
 impl Settings {
@@ -173,6 +182,9 @@ impl Settings {
             features: 0,
             batch: BatchSize::of(100),
             seed: Seed(0),
+            seeds: Vec::new(),
+            prequential: None,
+            adapt: false,
         }
     }
 
@@ -227,6 +239,11 @@ impl Settings {
         Self { name: name.to_owned(), method, ..self }
     }
 
+    /// Whether documents are scored before they are learnt from.
+    pub fn is_prequential(&self) -> bool {
+        self.model.has_topics() && (self.adapt || self.prequential.unwrap_or(self.mode == Mode::Stream))
+    }
+
     /// Refuses settings that make no sense, before anything is allocated.
     pub fn validate(&self) -> Result<()> {
         let refuse =
@@ -250,6 +267,15 @@ impl Settings {
             return refuse(name, problem.into(), "check the input and its filters".into());
         }
         self.batch.validate()?;
+        self.validate_seeds()?;
+        if self.adapt && self.prequential == Some(false) {
+            let problem = "changes are found in scores on the way, which are off";
+            return refuse("adapt", problem.into(), "leave out one of {adapt} and {prequential}".into());
+        }
+        if self.adapt && !matches!(self.method.step, StepSize::Power { .. }) {
+            let problem = "only steps that shrink can become large again";
+            return refuse("adapt", problem.into(), "leave out {step}, or {adapt}".into());
+        }
         match &self.model {
             ModelKind::Lda => self.method.validate(),
             ModelKind::Hdp(hdp) => {
@@ -259,11 +285,26 @@ impl Settings {
         }
     }
 
+    fn validate_seeds(&self) -> Result<()> {
+        let refuse = |problem: String, advice: &str| Err(Error::setting("seeds", problem, advice));
+        if !self.seeds.is_empty() && !self.model.has_topics() {
+            return refuse("a model of numbers has no words".into(), "leave them out");
+        }
+        if self.seeds.len() > self.components {
+            let problem = format!("they name {} topics, and there are {}", self.seeds.len(), self.components);
+            return refuse(problem, "ask for more topics, or name fewer");
+        }
+        match self.seeds.iter().flatten().find(|&&word| word as usize >= self.features) {
+            Some(word) => refuse(format!("there is no word {word}"), "use words of the vocabulary"),
+            None => Ok(()),
+        }
+    }
+
     fn validate_rows(&self) -> Result<()> {
         if self.method.sweeps == 0 {
             return Err(Error::setting("sweeps", "0 sweeps find nothing out", "choose 1 or more"));
         }
-        if self.method.averaging == Averaging::Frequencies {
+        if self.method.averaging.counts_words() {
             let problem = "rows of numbers have no words, whose frequencies could be reported";
             return Err(Error::setting("averaging", problem, "use none, uniform or tail=N"));
         }

@@ -2,8 +2,11 @@
 
 use super::parameters::Parameters;
 use crate::error::{Error, Result};
+use crate::explore::{WordOrder, summaries};
 use crate::file::Model;
 use crate::model::topics::lda::LogTopics;
+use crate::model::topics::word_frequencies::WordFrequencies;
+use crate::summary::TopicSummary;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,13 +55,23 @@ impl Snapshot {
         Ok(self.parameters.get_or_init(|| parameters))
     }
 
+    /// Every topic that has been met, with so many words as they are shown, or in another order.
+    pub fn summaries(&self, words: usize, order: WordOrder) -> Result<Vec<TopicSummary>> {
+        let parameters = self.parameters()?.topics()?;
+        Ok(summaries(parameters, &self.model.features.vocabulary(), &self.model.shown, words, order))
+    }
+
     /// Logarithms of the topics for the evidence lower bound.
     pub fn log_topics(&self) -> Result<LogTopics> {
         if self.hash.is_some() {
             return Err(Error::setting("model", "it was loaded to be asked alone", "load it whole"));
         }
         match self.model.topic_state() {
-            Some(state) => Ok(self.settings.log_topics(state, &self.clock(), self.word_counts())),
+            Some(state) => {
+                let none = WordFrequencies::default();
+                let seen = self.fitted.word_frequencies().unwrap_or(&none);
+                Ok(self.settings.log_topics(state, &self.clock(), seen))
+            }
             None => Ok(self.parameters()?.topics()?.topics.clone().into()),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::held_out::Evaluated;
 use super::parameters::AnyScore;
+use super::prequential::{Change, Prequential};
 use crate::learn::schedule::Step;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,12 @@ pub struct Trace {
     pub moments: Vec<Moment>,
     /// Scores of what was held out, oldest first.
     pub scores: Vec<TracedScore>,
+    /// Scores of documents that were not learnt from yet, and what it takes to go on with them.
+    #[serde(skip_serializing_if = "Prequential::is_empty")]
+    pub prequential: Prequential,
+    /// Changes of the stream that were noticed, oldest first; the last of them if there are many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drift: Vec<Change>,
 }
 
 /// How learning stood after an update.
@@ -35,6 +42,15 @@ pub struct Moment {
     /// Topics in use, where their number is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topics_used: Option<u64>,
+    /// Mean of `-log p(X)` of the last documents before they were learnt from, in nats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prequential: Option<f64>,
+    /// Its standard error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prequential_error: Option<f64>,
+    /// The same by the frequencies of words alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prequential_unigram: Option<f64>,
 }
 
 /// A score of what was held out.
@@ -57,7 +73,7 @@ pub struct TracedScore {
 impl Trace {
     /// True if nothing was written down.
     pub fn is_empty(&self) -> bool {
-        self.moments.is_empty() && self.scores.is_empty()
+        self.moments.is_empty() && self.scores.is_empty() && self.prequential.is_empty() && self.drift.is_empty()
     }
 
     /// Takes a moment, if it is one of those that are kept.
@@ -66,18 +82,30 @@ impl Trace {
         if !step.update.is_multiple_of(self.stride) {
             return;
         }
+        let score = self.prequential.windowed();
         self.moments.push(Moment {
             updates: step.update,
             documents: step.seen,
             step: step.rho,
             alpha_sum,
             topics_used: topics_used.map(|used| used as u64),
+            prequential: score.map(|score| score.log_perplexity_per_document),
+            prequential_error: score.and_then(|score| score.standard_error),
+            prequential_unigram: score.map(|score| score.unigram_log_perplexity_per_document),
         });
         if self.moments.len() > MOST_MOMENTS {
             self.stride *= 2;
             let stride = self.stride;
             self.moments.retain(|moment| moment.updates.is_multiple_of(stride));
         }
+    }
+
+    /// Takes a change of the stream; beyond the most that are kept, the oldest goes.
+    pub fn changed(&mut self, change: Change) {
+        if self.drift.len() == MOST_MOMENTS {
+            self.drift.remove(0);
+        }
+        self.drift.push(change);
     }
 
     /// Takes a score; beyond the most that are kept, every other old one goes. A model without smoothing can be infinitely

@@ -1,11 +1,12 @@
 //! A learner with its settings, and what can be asked of it while it learns.
 
 use crate::error::{Error, Result};
+use crate::learn::prequential::TopicTable;
 use crate::learn::{AnyBatch, Diagnostics, Fitted, Gathered, Learner, Parameters, Settings, Stop};
 use crate::model::topics::hdp::topics_used;
 use crate::model::topics::lda::{LdaState, LogTopics, Topics};
 use crate::model::topics::hdp::sticks::Sticks;
-use crate::model::topics::learner::WordFrequencies;
+use crate::model::topics::word_frequencies::WordFrequencies;
 use crate::learn::schedule::Step;
 
 /// Learns minibatch after minibatch, whatever the model.
@@ -116,6 +117,23 @@ impl Trainer {
         Ok(result)
     }
 
+    /// Runs `work`, which may share itself out to all threads that learn.
+    pub fn on_all_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Option<T> {
+        let (mut work, mut result) = (Some(work), None);
+        self.learner.install(&mut || result = work.take().map(|work| work()));
+        result
+    }
+
+    /// From this moment on steps are large again for a while, or as usual.
+    pub fn restart_steps(&mut self, at: Option<Step>) {
+        self.learner.restart_steps(at);
+    }
+
+    /// Word counts that forget stand for at most so many documents now.
+    pub fn shorten_memory(&mut self, documents: f64) {
+        self.learner.shorten_memory(documents);
+    }
+
     /// Runs `work` once on every thread that learns: this is how processor time can be measured.
     pub fn on_every_thread(&self, work: &(dyn Fn() + Sync)) {
         self.learner.on_every_thread(work);
@@ -165,8 +183,19 @@ impl Trainer {
 
     /// Logarithms of the topics for the evidence lower bound; `None` before the first update.
     pub fn log_topics(&self) -> Option<LogTopics> {
-        let log_topics = |state| self.settings.log_topics(state, &self.clock(), self.word_counts());
-        self.topic_state().map(log_topics)
+        Some(self.settings.log_topics(self.topic_state()?, &self.clock(), self.frequencies()?))
+    }
+
+    /// The rows of the topics to report for some words, ascending; `None` before the first update.
+    pub fn topics_of(&self, words: &[u32]) -> Option<TopicTable> {
+        let (state, clock, seen) = (self.topic_state()?, self.clock(), self.frequencies()?);
+        let (topics, shares) = if self.settings.model.hdp().is_some() {
+            self.settings.hdp_model().topics_of(state, &clock, words)
+        } else {
+            let model = self.settings.lda_model();
+            self.on_all_threads(|| model.topics_of(state, &clock, seen, words))?
+        };
+        Some(TopicTable { topics, shares })
     }
 
     /// The topics to report; `None` before the first update.

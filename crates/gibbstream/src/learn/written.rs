@@ -173,7 +173,8 @@ impl FromStr for Averaging {
             None if text == "uniform" => Ok(Self::Uniform),
             None if text == "frequencies" => Ok(Self::Frequencies),
             Some(("tail", value)) => whole(value).map(Self::Tail),
-            _ => Err("use none, uniform, tail=N or frequencies".into()),
+            Some(("frequencies", value)) => whole(value).map(Self::RecentFrequencies),
+            _ => Err("use none, uniform, tail=N, frequencies or frequencies=DOCUMENTS".into()),
         }
     }
 }
@@ -185,6 +186,7 @@ impl Display for Averaging {
             Self::Uniform => write!(out, "uniform"),
             Self::Tail(first) => write!(out, "tail={first}"),
             Self::Frequencies => write!(out, "frequencies"),
+            Self::RecentFrequencies(memory) => write!(out, "frequencies={memory}"),
         }
     }
 }

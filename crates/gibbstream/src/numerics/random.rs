@@ -32,6 +32,8 @@ pub enum Purpose {
     Rounding = 16,
     /// Which documents a report shows.
     Showcase = 17,
+    /// Which documents of a minibatch are scored before they are learnt from.
+    Prequential = 18,
 }
 
 /// The seed of a run.

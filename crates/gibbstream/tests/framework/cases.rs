@@ -12,8 +12,8 @@ use gibbstream::model::rows::mixture::{Family, Mixture, MixtureParameters, Mixtu
 use gibbstream::model::rows::observations::{Counts, Observations};
 use gibbstream::numerics::random::{Purpose, Seed, Stream};
 
-pub const KAPPA: StepSize = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 };
-pub const INCREMENTAL: StepSize = StepSize::Power { kappa: 1.0, offset: 0.0, tau: 1.0 };
+pub const KAPPA: StepSize = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0, least: 0.0 };
+pub const INCREMENTAL: StepSize = StepSize::Power { kappa: 1.0, offset: 0.0, tau: 1.0, least: 0.0 };
 
 /// A model and observations for it.
 pub struct Case<F: Family> {

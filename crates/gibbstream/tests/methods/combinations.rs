@@ -96,8 +96,8 @@ fn steps() -> Vec<StepSize> {
     vec![
         StepSize::PAPER,
         SOFT,
-        StepSize::Power { kappa: 0.0, offset: 0.0, tau: 1.0 },
-        StepSize::Power { kappa: 1.0, offset: 0.0, tau: 100.0 },
+        StepSize::Power { kappa: 0.0, offset: 0.0, tau: 1.0, least: 0.0 },
+        StepSize::Power { kappa: 1.0, offset: 0.0, tau: 100.0, least: 0.0 },
         StepSize::Constant(1.0),
         StepSize::Constant(1e-9),
         StepSize::Incremental { head_start: 0 },

@@ -10,7 +10,7 @@ use gibbstream::model::topics::alpha::AlphaRule;
 use gibbstream::model::topics::lda::{LdaState, Start, Topics};
 use gibbstream::model::topics::rule::{Population, Smoothing, TopicRule};
 
-const ADD_UP: StepSize = StepSize::Power { kappa: 1.0, offset: 0.0, tau: 1.0 };
+const ADD_UP: StepSize = StepSize::Power { kappa: 1.0, offset: 0.0, tau: 1.0, least: 0.0 };
 const NO_SMOOTHING: TopicRule = TopicRule::MaximumLikelihood(Smoothing::Share(0.0));
 
 #[test]

@@ -103,6 +103,7 @@ fn whole_corpus_with_step_one_is_batch_em() {
         start: Start::Gamma,
         averaging: Averaging::None,
         seed: Seed(3),
+        seeds: Vec::new(),
     };
     let run = Run {
         step: StepSize::Constant(1.0),
@@ -113,7 +114,7 @@ fn whole_corpus_with_step_one_is_batch_em() {
         threads: 2,
     };
     let start = model.initial(&batch, Seed(3));
-    let mut batch_em = model.parameters(&start, &Step::default(), &[]);
+    let mut batch_em = model.parameters(&start, &Step::default(), &WordFrequencies::default());
     let mut online = Online::new(model, Enumerate, run).unwrap();
     let mut last = f64::NEG_INFINITY;
     for _ in 0..40 {
@@ -133,7 +134,8 @@ fn whole_corpus_with_step_one_is_batch_em() {
         batch_em = Topics { beta, alpha: alpha.alpha };
 
         online.partial_fit(&batch).unwrap();
-        let found = online.model().parameters(online.state().unwrap(), &online.clock(), &[]);
+        let found =
+            online.model().parameters(online.state().unwrap(), &online.clock(), &WordFrequencies::default());
         assert_close("beta", &found.beta, &batch_em.beta, 1e-9);
         assert_close("alpha", &found.alpha, &batch_em.alpha, 1e-9);
     }

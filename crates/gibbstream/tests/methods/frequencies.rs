@@ -100,3 +100,72 @@ fn learning_and_threads_know_nothing_of_it() {
         assert_eq!(trainer.topics().unwrap(), expected, "{threads} threads");
     }
 }
+
+/// The topics of all words, each as often as it was met lately: every document of the past with its weight, straight from
+/// the definition.
+#[test]
+fn frequencies_with_a_memory_are_those_of_the_last_documents() {
+    let (memory, share) = (30, 0.04);
+    let settings = with_frequencies(SOFT, Smoothing::Share(share));
+    let method = Method { averaging: Averaging::RecentFrequencies(memory), ..settings.method };
+    let recent = Settings { method, ..settings.clone() };
+    let mut trainer = Trainer::new(recent.clone(), 1).unwrap();
+    let batches = drifting();
+    let mut counts = vec![0.0; WORDS];
+    for batch in &batches {
+        trainer.partial_fit(batch).unwrap();
+        let kept = libm::exp(-(batch.len() as f64) / memory as f64);
+        counts.iter_mut().for_each(|count| *count *= kept);
+        for (index, &word) in batch.words().iter().enumerate() {
+            counts[word as usize] += batch.tokens_of_word(index) as f64;
+        }
+    }
+    let running = dense(&trainer.topic_state().unwrap().counts);
+    let tokens: Vec<f64> = (0..WORDS * TOPICS)
+        .map(|i| {
+            let word = i / TOPICS;
+            let anywhere: f64 = running[word * TOPICS..][..TOPICS].iter().sum();
+            counts[word] * running[i] / anywhere
+        })
+        .collect();
+    let totals: Vec<f64> = (0..TOPICS).map(|k| tokens.iter().skip(k).step_by(TOPICS).sum()).collect();
+    let expected: Vec<f64> = (0..WORDS * TOPICS)
+        .map(|i| (1.0 - share) * tokens[i] / totals[i % TOPICS] + share / WORDS as f64)
+        .collect();
+    let found = trainer.topics().unwrap();
+    assert_close("beta", &found.beta, &expected, 1e-10);
+    let everything = train(settings.clone(), &batches);
+    assert!(distance(&found.beta, &reported(&settings, &everything).beta) > 0.1, "it matters here");
+    assert_eq!(learnt(&trainer).state, everything.state, "what is learnt does not depend on it");
+
+    // One that remembers everything reports what is counted without a memory.
+    let endless = Method { averaging: Averaging::RecentFrequencies(1 << 40), ..settings.method };
+    let mut trainer = Trainer::new(Settings { method: endless, ..settings.clone() }, 1).unwrap();
+    batches.iter().for_each(|batch| assert!(trainer.partial_fit(batch).is_ok()));
+    assert_close("beta", &trainer.topics().unwrap().beta, &reported(&settings, &everything).beta, 1e-6);
+}
+
+/// A run that was interrupted, and one that goes on from a model without a memory.
+#[test]
+fn the_memory_of_frequencies_is_part_of_what_was_learnt() {
+    let settings = with_frequencies(SOFT, Smoothing::Share(0.04));
+    let method = Method { averaging: Averaging::RecentFrequencies(30), ..settings.method };
+    let recent = Settings { method, ..settings.clone() };
+    let batches = drifting();
+    let mut undisturbed = Trainer::new(recent.clone(), 1).unwrap();
+    batches.iter().for_each(|batch| assert!(undisturbed.partial_fit(batch).is_ok()));
+    let mut first = Trainer::new(recent.clone(), 1).unwrap();
+    batches[..5].iter().for_each(|batch| assert!(first.partial_fit(batch).is_ok()));
+    let mut second = Trainer::resume(recent.clone(), first.into_fitted().unwrap(), 1).unwrap();
+    batches[5..].iter().for_each(|batch| assert!(second.partial_fit(batch).is_ok()));
+    assert_eq!(second.fitted().unwrap().hash(), undisturbed.fitted().unwrap().hash());
+    assert_eq!(second.topics(), undisturbed.topics());
+
+    let mut plain = Trainer::new(settings, 1).unwrap();
+    batches[..5].iter().for_each(|batch| assert!(plain.partial_fit(batch).is_ok()));
+    let mut begun = Trainer::resume(recent, plain.into_fitted().unwrap(), 1).unwrap();
+    batches[5..].iter().for_each(|batch| assert!(begun.partial_fit(batch).is_ok()));
+    // After twice the memory little is left of how it began.
+    let (found, expected) = (begun.topics().unwrap().beta, undisturbed.topics().unwrap().beta);
+    assert!(distance(&found, &expected) < 0.2 * expected.iter().copied().fold(0.0, f64::max));
+}

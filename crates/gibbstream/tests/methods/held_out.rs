@@ -83,7 +83,7 @@ fn bound_of_a_posterior() {
     let learnt = train(settings.clone(), &minibatches(&documents, 10));
     let posterior = bound(
         CONVERGED,
-        &settings.log_topics(&learnt.state, &learnt.clock, &learnt.word_counts),
+        &settings.log_topics(&learnt.state, &learnt.clock, &learnt.seen()),
         &documents[..20],
     );
     let plug_in = bound(CONVERGED, &reported(&settings, &learnt).into(), &documents[..20]);

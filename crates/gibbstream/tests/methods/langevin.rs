@@ -39,6 +39,7 @@ fn settle(
         start: Start::Gamma,
         averaging: Averaging::None,
         seed: Seed(8),
+        seeds: Vec::new(),
     };
     let tokens: Vec<u32> = (0..WORDS as u32).filter(|&word| counts[word as usize] > 0.0).collect();
     let batch = Minibatch::new(&[Document::from_tokens(&tokens)], 0, 0);

@@ -22,6 +22,7 @@ fn model(rule: TopicRule) -> Lda {
         start: Start::Gamma,
         averaging: Averaging::None,
         seed: Seed(1),
+        seeds: Vec::new(),
     }
 }
 
@@ -75,7 +76,7 @@ fn topics_are_maximum_likelihood() {
     for _ in 0..5 {
         let state = random_state(&mut random);
         let counts = dense(&state.counts);
-        let beta = model.parameters(&state, &Step::default(), &[]).beta;
+        let beta = model.parameters(&state, &Step::default(), &WordFrequencies::default()).beta;
         assert_maximum(|beta| topic_objective(&counts, beta), &beta, &mut random);
     }
 }
@@ -88,7 +89,7 @@ fn pseudo_counts_are_a_prior() {
     let step = Step { seen: 5, batch: 5, rho: 1.0, ..Step::default() };
     let state = random_state(&mut random);
     let counts: Vec<f64> = dense(&state.counts).iter().map(|s| s + 0.7 / 5.0).collect();
-    let beta = model.parameters(&state, &step, &[]).beta;
+    let beta = model.parameters(&state, &step, &WordFrequencies::default()).beta;
     assert_maximum(|beta| topic_objective(&counts, beta), &beta, &mut random);
 }
 
@@ -107,12 +108,17 @@ fn posterior_maximises_the_bound() {
         let logs: Vec<f64> = lambda.iter().enumerate().map(log).collect();
         assert_close(
             "E[log beta]",
-            &model.log_topics(&state, &Step::default(), &[]).log_weights,
+            &model.log_topics(&state, &Step::default(), &WordFrequencies::default()).log_weights,
             &logs,
             1e-12,
         );
         let mean: Vec<f64> = lambda.iter().enumerate().map(|(i, value)| value / sum(i % TOPICS)).collect();
-        assert_close("E[beta]", &model.parameters(&state, &Step::default(), &[]).beta, &mean, 1e-12);
+        assert_close(
+            "E[beta]",
+            &model.parameters(&state, &Step::default(), &WordFrequencies::default()).beta,
+            &mean,
+            1e-12,
+        );
         let batch = Minibatch::new(&[Document::from_tokens(&(0..WORDS as u32).collect::<Vec<_>>())], 0, 0);
         let mut view = TopicView::default();
         model.view(&state, &Step::default(), None, &batch, &mut view);

@@ -29,14 +29,14 @@ use gibbstream::learn::trainer::Trainer;
 use gibbstream::learn::{Fitted, FittedModel, Settings};
 use gibbstream::model::topics::counts::TopicStats;
 use gibbstream::model::topics::lda::{Lda, LdaState, Topics};
-use gibbstream::model::topics::learner::WordFrequencies;
 use gibbstream::model::topics::statistics::TopicStatistics;
 use gibbstream::model::topics::view::TopicView;
+use gibbstream::model::topics::word_frequencies::WordFrequencies;
 use gibbstream::numerics::random::{Purpose, Seed, Stream};
 use support::Expected;
 
 /// The steps of the paper without its first step of 1, which erases the start.
-const SOFT: StepSize = StepSize::Power { kappa: 0.5, offset: 1.0, tau: 1.0 };
+const SOFT: StepSize = StepSize::Power { kappa: 0.5, offset: 1.0, tau: 1.0, least: 0.0 };
 
 fn stream(key: u64) -> Stream {
     Seed(4_107).stream(Purpose::Local, [key, 99])
@@ -82,9 +82,12 @@ struct Learnt {
 
 impl Learnt {
     fn fitted(&self, settings: &Settings) -> Box<dyn Fitted> {
-        let baseline = WordFrequencies { tokens: self.tokens, counts: self.word_counts.clone() };
         let (model, state) = (settings.lda_model(), self.state.clone());
-        Box::new(FittedModel { model, state, baseline, clock: self.clock })
+        Box::new(FittedModel { model, state, baseline: self.seen(), clock: self.clock })
+    }
+
+    fn seen(&self) -> WordFrequencies {
+        WordFrequencies { tokens: self.tokens, counts: self.word_counts.clone(), recent: None }
     }
 
     fn hash(&self) -> String {
@@ -98,7 +101,7 @@ fn learnt(trainer: &Trainer) -> Learnt {
 }
 
 fn reported(settings: &Settings, learnt: &Learnt) -> Topics {
-    settings.lda_model().parameters(&learnt.state, &learnt.clock, &learnt.word_counts)
+    settings.lda_model().parameters(&learnt.state, &learnt.clock, &learnt.seen())
 }
 
 fn train(settings: Settings, batches: &[Minibatch]) -> Learnt {

@@ -118,7 +118,7 @@ fn lazy_run_equals_eager_run() {
     for (global, step, averaging) in [
         (share(1e-3), StepSize::PAPER, Averaging::Uniform),
         (share(1e-3), StepSize::Constant(0.05), Averaging::Tail(50)),
-        (share(1e-3), StepSize::Power { kappa: 0.0, offset: 0.0, tau: 1.0 }, Averaging::Uniform),
+        (share(1e-3), StepSize::Power { kappa: 0.0, offset: 0.0, tau: 1.0, least: 0.0 }, Averaging::Uniform),
         (pseudo, SOFT, Averaging::Uniform),
     ] {
         let method = Method { global, step, averaging, sweeps: 3, ..Method::V_OEM };

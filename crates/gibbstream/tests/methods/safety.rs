@@ -183,7 +183,7 @@ fn long_documents() {
 #[test]
 fn no_memory() {
     let batches = minibatches(&grouped(40, 3, 12, 15, 65), 4);
-    let flat = StepSize::Power { kappa: 0.0, offset: 0.0, tau: 1.0 };
+    let flat = StepSize::Power { kappa: 0.0, offset: 0.0, tau: 1.0, least: 0.0 };
     for (name, method) in methods() {
         for step in [StepSize::Constant(1.0), flat, StepSize::Constant(1e-6)] {
             let step = if is_langevin(&method) {

@@ -14,7 +14,7 @@ use gibbstream::model::rows::ica::{Noise, Sources};
 use gibbstream::model::rows::observations::Observations;
 
 fn settings(model: Kind) -> Settings {
-    let step = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 };
+    let step = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0, least: 0.0 };
     let method = Method { step, averaging: Averaging::Uniform, sweeps: 4, ..Method::G_OEM };
     Settings { model, ..Settings::new(2).method("g-oem", method).vocabulary(3).batch(50).seed(3) }
 }
@@ -58,6 +58,7 @@ fn model(trainer: &Trainer) -> Model {
         tokenizer: None,
         history: Vec::new(),
         labels: gibbstream::file::TopicLabels::default(),
+        shown: gibbstream::file::ShownWords::default(),
     }
 }
 

@@ -92,7 +92,7 @@ fn one_component_is_the_mean() {
 /// they are not, and the last updates weigh more, so five times 0.01 is allowed.
 #[test]
 fn known_components_are_found() {
-    let step = StepSize::Power { kappa: 0.7, offset: 0.0, tau: 1.0 };
+    let step = StepSize::Power { kappa: 0.7, offset: 0.0, tau: 1.0, least: 0.0 };
     let answers = fit(Bernoulli::default(), 3, &rows(40_000, false), step);
     let counts = fit(Multinomial::default(), 3, &rows(40_000, true), step);
     for (found, is_share) in [(answers, false), (counts, true)] {
@@ -150,7 +150,7 @@ fn one_pass_is_almost_the_maximum() {
         })
         .collect();
     let model = Mixture::new(5, dimension, Gaussian::default()).unwrap();
-    let step = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0 };
+    let step = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0, least: 0.0 };
     let mut online = Online::new(model.clone(), Exact, Run { step, threads: 2, ..Run::default() }).unwrap();
     for (i, rows) in rows.chunks(100 * dimension).enumerate() {
         online.partial_fit(&Gaussian::batch(rows.to_vec(), dimension, 100 * i as u64, 0).unwrap()).unwrap();

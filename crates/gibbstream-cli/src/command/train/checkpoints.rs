@@ -34,6 +34,8 @@ pub fn check_request(folder: &Path, before: &Value, now: &Value) -> gibbstream::
         // With the fields that have come since.
         before["settings"] = json!(settings);
     }
+    let is_old = before["input"]["tokenizer"].is_object() && before["input"]["tokenizer"]["rules"].is_null();
+    let before = if is_old { with_words_of_today(before, now) } else { before };
     let knobs = settings(&before).zip(settings(now)).map(|(before, now)| knobs::changes(&before, &now));
     let Some(change) = knobs.into_iter().flatten().chain(changes(&before, now)).next() else { return Ok(()) };
     Err(Error::setting(
@@ -50,6 +52,28 @@ fn settings(request: &Value) -> Option<Settings> {
 /// What a run was begun for: a file, unless it says otherwise.
 pub fn mode_of(request: &Value) -> Mode {
     settings(&upgraded_request(request.clone())).map_or(Mode::File, |settings| settings.mode)
+}
+
+/// Runs that began when there was less to choose keep the words that they have: only what could be chosen then is compared.
+fn with_words_of_today(mut before: Value, now: &Value) -> Value {
+    let mut overlay = |place: &[&str], known: &[&str]| {
+        let (mut old, mut new) = (&mut before, now);
+        for name in place {
+            (old, new) = (&mut old[name], &new[name]);
+        }
+        let mut today = new.clone();
+        for name in known {
+            today[name] = old[name].clone();
+        }
+        *old = today;
+    };
+    let adapts = |name: &str| now["words"]["adaptive"][name] == true;
+    if now["words"].is_object() {
+        overlay(&["input", "tokenizer"], &["lowercase", "min_length", "ngrams"]);
+        let told = ["min_documents", "max_document_share"].into_iter().filter(|name| !adapts(name));
+        overlay(&["words"], &told.chain(["max_words"]).collect::<Vec<_>>());
+    }
+    before
 }
 
 /// What is different, such as `passes: 1 -> 2`, in the order of names.

@@ -23,12 +23,14 @@ use crate::output::{Output, count};
 pub use dry_run::expected_speed;
 use gibbstream::Error;
 use gibbstream::corpus::Inputs;
+use gibbstream::explore::report::Label;
 use gibbstream::file::{Destination, Kind, Model};
-use gibbstream::learn::{Ended, FitOptions, TrainingRun};
+use gibbstream::learn::{Ended, FitOptions, TrainingRun, observations};
 use log::Log;
 pub use prepare::{Prepared, words_of_stream};
 use report::Report;
 use start::Start;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use watch::Watch;
@@ -71,8 +73,15 @@ pub fn run(
     run.stop_with(interrupt.stop());
     interrupt.defer();
     let max_seconds = plan.max_seconds;
-    let mut watch =
-        Watch { output, interrupt, log, started: Instant::now(), max_seconds, empty_documents: 0 };
+    let mut watch = Watch {
+        output,
+        interrupt,
+        log,
+        started: Instant::now(),
+        max_seconds,
+        scored: None,
+        empty_documents: 0,
+    };
     let ended = learn(&mut run, &plan, &prepared, &mut watch)?;
     if ended != Ended::Finished {
         run.save_checkpoint(&mut watch)?;
@@ -149,6 +158,12 @@ fn learn(
     output.progress.start("training", source.unit(), total);
     let ended = run.fit(move |words| source.read_entering(words), &options, watch)?;
     output.progress.finish();
+    if run.has_learnt() && !plan.seeds.topics().is_empty() {
+        run.set_labels(&seed_labels(plan))?;
+    }
+    if ended == Ended::Finished && run.has_learnt() && plan.settings.model.has_topics() {
+        show_words(run, plan, prepared)?;
+    }
     if watch.empty_documents > 0 {
         let empty = count(watch.empty_documents / plan.passes.max(1));
         output.note(format_args!("{empty} documents have no word of the vocabulary, and taught nothing"));
@@ -158,6 +173,27 @@ fn learn(
         output.detail(format_args!("{unknown} tokens of words outside of the vocabulary were left out"));
     }
     Ok(ended)
+}
+
+/// The labels of topics with seeds.
+fn seed_labels(plan: &Plan) -> BTreeMap<u32, Label> {
+    let labels = plan.seeds.topics().iter().map(|topic| topic.label.clone()).enumerate();
+    let label = |(topic, label)| (topic as u32, Label { label, ..Label::default() });
+    labels.filter(|(_, label)| label.is_some()).map(label).collect()
+}
+
+/// Finds which words of the topics go together, if the documents can be read again.
+fn show_words(run: &mut TrainingRun, plan: &Plan, prepared: &Prepared) -> gibbstream::Result<()> {
+    let inputs = &prepared.source.inputs;
+    if inputs.is_read_once() || plan.inputs.follow {
+        return Ok(());
+    }
+    let mut documents = observations(inputs.documents(&run.features().vocabulary()));
+    run.show_words_of(documents.by_ref().skip(plan.holdout), prepared.documents.unwrap_or(0))?;
+    if plan.inputs.skip_bad {
+        documents.for_each(drop); // bad records are counted anew, so all of them must be met
+    }
+    Ok(())
 }
 
 /// Saves what was learnt and says what there is to say.
@@ -201,8 +237,7 @@ impl Finish<'_> {
             });
         }
         let bad_records = self.prepared.source.inputs.bad_records();
-        let passes = (self.plan.passes, self.prepared.documents);
-        let report = Report::new(&run, passes, hash, bad_records, signal, output);
+        let report = Report::new(&run, (self.plan.passes, self.prepared), hash, bad_records, signal, output);
         let line = serde_json::to_string(&report)?;
         if ended == Ended::Finished {
             run.finish(line.clone())?;

@@ -2,6 +2,7 @@
 
 use crate::args::input::report_found;
 use crate::args::train::{Plan, TrainArgs};
+use crate::command::evaluate::tokenizer_of;
 use crate::measure::total_memory;
 use crate::output::{Output, bytes, count};
 use crate::source::Source;
@@ -22,6 +23,8 @@ pub struct Prepared {
     pub documents: Option<u64>,
     /// How text is cut into words, if there is any.
     pub tokenizer: Option<Tokenizer>,
+    /// What filters did, if words were counted.
+    pub words: Option<WordReport>,
 }
 
 impl Prepared {
@@ -52,12 +55,22 @@ impl Prepared {
             return Err(Error::setting("--follow", problem, advice).into());
         }
         let needs_words = finds_words && inputs.needs_spooling(&plan.limits);
-        if needs_words || (plan.passes > 1 && inputs.is_read_once()) {
+        if needs_words || ((plan.passes > 1 || plan.phrases) && inputs.is_read_once()) {
             output.note("this input must be read more than once, so it is copied to a temporary file first");
             inputs.spool()?;
         }
+        if let Some(base) = base {
+            inputs = inputs.cut_by(tokenizer_of(base));
+        } else if has_text {
+            inputs = inputs.cut_by(inputs.find_language(plan.first_documents()));
+        }
+        let mut counted = None;
         let (source, features, documents) = if has_topics {
-            let (vocabulary, documents) = words(&inputs, plan, open.as_ref(), base, output)?;
+            if plan.phrases {
+                inputs = with_phrases(&inputs, plan, output)?;
+            }
+            let (vocabulary, documents, report) = words(&inputs, plan, open.as_ref(), base, output)?;
+            counted = report;
             let features = open.map_or_else(|| Features::Words(vocabulary.clone()), Features::OpenWords);
             (Source::documents(inputs, vocabulary), features, documents)
         } else {
@@ -67,17 +80,37 @@ impl Prepared {
             (Source::rows(inputs, rows), features, None)
         };
         plan.settings.features = features.len();
+        match base {
+            None => plant_seeds(plan, &features, output),
+            Some(base) => plan.settings.seeds.clone_from(&base.settings.seeds),
+        }
         complete_method(plan, args, documents, output);
         plan.settings.validate()?;
         if has_topics {
             check_size(plan)?;
         }
+        if base.is_none() && has_text {
+            note_language(source.inputs.tokenizer(), counted.as_ref(), output);
+        }
         let tokenizer = match base {
             Some(base) => base.tokenizer.clone(),
-            None => has_text.then(|| plan.tokenizer.clone()),
+            None => has_text.then(|| source.inputs.tokenizer().clone()),
         };
-        Ok(Self { source, features, documents, tokenizer })
+        Ok(Self { source, features, documents, tokenizer, words: counted })
     }
+}
+
+/// Gives the seeds of the plan the numbers of its words.
+fn plant_seeds(plan: &mut Plan, features: &Features, output: &Output) {
+    if plan.seeds.topics().is_empty() {
+        return;
+    }
+    let (seeds, unknown) = plan.seeds.numbered(&features.vocabulary());
+    if !unknown.is_empty() {
+        let list = unknown.join(", ");
+        output.warn(format_args!("--seeds: these words are not in the vocabulary and pull nothing: {list}"));
+    }
+    plan.settings.seeds = seeds;
 }
 
 /// The words of documents that will come, before any has: those of a model or a file, or none that are fixed. Completes the
@@ -116,16 +149,14 @@ fn words(
     open: Option<&OpenVocabulary>,
     base: Option<&Model>,
     output: &Output,
-) -> gibbstream::Result<(Vocabulary, Option<u64>)> {
-    // Words of documents that are kept aside do not count.
-    let (aside, limit) = (plan.holdout as u64, plan.inputs.limit);
-    let training = inputs.range(plan.inputs.skip.saturating_add(aside), limit.map(|limit| limit - aside));
+) -> gibbstream::Result<(Vocabulary, Option<u64>, Option<WordReport>)> {
+    let training = learnt_from(inputs, plan);
     let documents = training.expected_documents();
     if let Some(open) = open {
-        return Ok((open.vocabulary(), documents));
+        return Ok((open.vocabulary(), documents, None));
     }
     if let Some(base) = base {
-        return Ok((base.features.vocabulary(), documents));
+        return Ok((base.features.vocabulary(), documents, None));
     }
     output.progress.start("finding words", "documents", documents);
     let mut counted = None;
@@ -134,14 +165,47 @@ fn words(
         output.progress.advance(documents, || (String::new(), json!({})));
     })?;
     output.progress.finish();
-    if let Some(report) = report {
-        output.note(told(&report));
+    if let Some(report) = &report {
+        output.note(told(report, inputs.tokenizer()));
     }
-    Ok((vocabulary, documents.or(counted)))
+    Ok((vocabulary, documents.or(counted), report))
+}
+
+/// The documents that are learnt from: what those that are kept aside say does not count.
+fn learnt_from(inputs: &ResolvedInputs, plan: &Plan) -> ResolvedInputs {
+    let (aside, limit) = (plan.holdout as u64, plan.inputs.limit);
+    inputs.range(plan.inputs.skip.saturating_add(aside), limit.map(|limit| limit - aside))
+}
+
+/// The same inputs, whose words that belong together are one.
+fn with_phrases(inputs: &ResolvedInputs, plan: &Plan, output: &Output) -> gibbstream::Result<ResolvedInputs> {
+    output.progress.start("finding phrases", "documents", None);
+    let found = learnt_from(inputs, plan).phrases(&mut |documents| {
+        output.progress.advance(documents, || (String::new(), json!({})));
+    })?;
+    output.progress.finish();
+    let phrases = found.phrases();
+    output.note(format_args!("{} phrases are taken for words (--phrases)", count(phrases.len() as u64)));
+    Ok(inputs.cut_by(Tokenizer { phrases, ..inputs.tokenizer().clone() }))
+}
+
+/// Says which language was found, unless what was read has been told with it.
+fn note_language(tokenizer: &Tokenizer, words: Option<&WordReport>, output: &Output) {
+    match tokenizer.language.name() {
+        Some(name) if words.is_none() => {
+            output.note(format_args!("the documents are in {name} (--language)"));
+        }
+        None if tokenizer.stop_words.is_empty() => {
+            output.detail(
+                "no language was recognised, so no stop words are dropped (--language, --stop-words)",
+            );
+        }
+        _ => {}
+    }
 }
 
 /// What was read, and how much each filter dropped.
-fn told(report: &WordReport) -> String {
+fn told(report: &WordReport, tokenizer: &Tokenizer) -> String {
     let whole = |number: usize| count(number as u64);
     let words = if report.kept == report.found {
         format!("{} distinct words", whole(report.found))
@@ -149,11 +213,14 @@ fn told(report: &WordReport) -> String {
         format!("{} of {} distinct words kept", whole(report.kept), whole(report.found))
     };
     let dropped: Vec<String> = [
-        (report.too_rare as u64, "words by --min-df"),
-        (report.too_common as u64, "words by --max-df"),
-        (report.beyond_most as u64, "words by --max-vocab"),
-        (report.stop_word_tokens, "tokens by --stop-words"),
-        (report.short_tokens, "tokens by --min-length"),
+        (report.dropped.markup, "tags by --html".to_owned()),
+        (report.dropped.urls, "web and mail addresses".to_owned()),
+        (report.dropped.numbers, "numbers and ids".to_owned()),
+        (report.dropped.stop_words, "tokens by --stop-words".to_owned()),
+        (report.dropped.short, "tokens by --min-length".to_owned()),
+        (report.too_rare as u64, format!("words by --min-df {}", report.min_documents)),
+        (report.too_common as u64, format!("words by --max-df {}", report.max_document_share)),
+        (report.beyond_most as u64, "words by --max-vocab".to_owned()),
     ]
     .iter()
     .filter(|(number, _)| *number > 0)
@@ -161,7 +228,8 @@ fn told(report: &WordReport) -> String {
     .collect();
     let dropped =
         if dropped.is_empty() { String::new() } else { format!("; dropped {}", dropped.join(", ")) };
-    format!("read {} documents: {words}{dropped}", count(report.documents))
+    let language = tokenizer.language.name().map_or_else(String::new, |name| format!(" in {name}"));
+    format!("read {} documents{language}: {words}{dropped}", count(report.documents))
 }
 
 /// The vocabulary that new words enter, if it is not fixed.

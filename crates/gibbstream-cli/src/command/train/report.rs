@@ -1,11 +1,14 @@
 //! What `train` says in the end.
 
+use super::prepare::Prepared;
 use crate::args::train::Plan;
 use crate::interrupt::Signal;
 use crate::measure::peak_rss_mib;
 use crate::output::{FAINT, Output, STRONG, count};
+use gibbstream::corpus::WordReport;
+use gibbstream::learn::prequential::Change;
 use gibbstream::learn::trainer::Trainer;
-use gibbstream::learn::{Diagnostics, Mode, TrainingRun};
+use gibbstream::learn::{Diagnostics, Mode, PrequentialReport, TrainingRun};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -30,6 +33,11 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     topics_created: Option<u64>,
     vocabulary: usize,
+    /// Of text: the code of its language, if it was told or recognised.
+    language: Option<String>,
+    /// What filters did to the words, if they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<WordReport>,
     /// Each once, however many passes were made over them.
     documents: u64,
     passes: u64,
@@ -55,6 +63,12 @@ pub struct Report {
     diagnostics: Option<Diagnostics>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     evaluations: Vec<Value>,
+    /// Scores of documents before they were learnt from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prequential: Option<PrequentialReport>,
+    /// Changes of the stream that were noticed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    drift: Vec<Change>,
     /// Records that were passed over, by the kind of flaw.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     bad_records: BTreeMap<&'static str, u64>,
@@ -67,7 +81,7 @@ impl Report {
     /// A run that is over.
     pub fn new(
         run: &TrainingRun,
-        (passes, in_a_pass): (u64, Option<u64>),
+        (passes, prepared): (u64, &Prepared),
         model_hash: String,
         bad_records: BTreeMap<&'static str, u64>,
         signal: Option<Signal>,
@@ -87,7 +101,9 @@ impl Report {
             topics_used: trainer.topics_used(),
             topics_created: trainer.sticks().map(|sticks| sticks.created),
             vocabulary: settings.features,
-            documents: documents_once(run, passes, in_a_pass),
+            language: run.tokenizer().and_then(|tokenizer| tokenizer.language.code().map(str::to_owned)),
+            words: prepared.words,
+            documents: documents_once(run, passes, prepared.documents),
             passes,
             tokens,
             out_of_vocabulary_tokens: run.unknown_tokens(),
@@ -105,6 +121,8 @@ impl Report {
             model_hash,
             diagnostics: is_of_rows.then(|| trainer.diagnostics()),
             evaluations: run.evaluations().to_vec(),
+            prequential: run.prequential(),
+            drift: run.changes().to_vec(),
             bad_records,
             stopped_by: signal.map(|signal| signal.to_string()),
             warnings: output.warnings(),
@@ -135,6 +153,14 @@ impl Report {
                 "{used} topics are in use, {} more have less than a thousandth of the tokens, {} were created in all",
                 self.topics - used,
                 count(created),
+            ));
+        }
+        if let Some(PrequentialReport { windowed, .. }) = self.prequential {
+            let (own, unigram) =
+                (windowed.log_perplexity_per_document, windowed.unigram_log_perplexity_per_document);
+            let error = windowed.standard_error.map_or(String::new(), |error| format!(" +- {error:.2}"));
+            output.note(format_args!(
+                "before learning from them: {own:.2}{error} nats per document (unigram {unigram:.2})"
             ));
         }
         output.detail(format_args!(

@@ -3,6 +3,7 @@
 use super::log::Log;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, count};
+use gibbstream::learn::prequential::{Change, ScoredMinibatch};
 use gibbstream::learn::trainer::Trainer;
 use gibbstream::learn::{AnyBatch, AnyScore, Evaluated, Event, Observer, TrainingRun};
 use gibbstream::model::topics::hdp::sticks::{Birth, Sticks};
@@ -17,6 +18,8 @@ pub struct Watch<'a> {
     pub log: Option<Log>,
     pub started: Instant,
     pub max_seconds: f64,
+    /// The score of the minibatch at hand, before it is learnt from.
+    pub scored: Option<ScoredMinibatch>,
     /// Documents without a word of the vocabulary, as often as they were met.
     pub empty_documents: u64,
 }
@@ -41,6 +44,9 @@ impl Observer for Watch<'_> {
                 } else {
                     facts["observations_per_second"] = json!(batch.len() as f64 / seconds);
                 }
+                if let Some(scored) = self.scored.take() {
+                    facts["prequential"] = prequential_facts(run, &scored);
+                }
                 if let (Some(sticks), Some(facts)) = (trainer.sticks(), facts.as_object_mut()) {
                     facts.extend(open_facts(trainer, sticks));
                 }
@@ -54,6 +60,18 @@ impl Observer for Watch<'_> {
                 self.write(&json!({
                     "kind": "birth", "t": update, "topic": id, "document": document, "tokens": tokens, "words": words,
                 }))
+            }
+            Event::Scored(scored) => {
+                self.scored = Some(**scored);
+                Ok(())
+            }
+            Event::Changed(change) => {
+                let mut facts = json!(change);
+                facts["kind"] = json!("drift");
+                self.write(&facts)?;
+                self.output.progress.happened(facts);
+                told_change(change).into_iter().for_each(|line| self.output.note(line));
+                Ok(())
             }
             Event::Evaluated(evaluated) => {
                 let mut facts = json!(evaluated);
@@ -101,6 +119,32 @@ impl Watch<'_> {
 
 fn alpha_sum(trainer: &Trainer) -> f64 {
     trainer.alpha().unwrap_or_default().iter().sum()
+}
+
+/// The score of some documents before they were learnt from, with the means so far.
+fn prequential_facts(run: &TrainingRun, scored: &ScoredMinibatch) -> Value {
+    let documents = scored.documents as f64;
+    json!({
+        "documents": scored.documents,
+        "tokens": scored.tokens,
+        "new_tokens": scored.new_tokens,
+        "log_perplexity_per_document": scored.nats / documents,
+        "monte_carlo_error": scored.variance.sqrt() / documents,
+        "unigram_log_perplexity_per_document": scored.unigram / documents,
+        "windowed": run.prequential().map(|report| report.windowed),
+        "faded": run.prequential().map(|report| report.faded),
+    })
+}
+
+/// A change of the stream for people.
+fn told_change(Change { alarm, topics, words }: &Change) -> [String; 2] {
+    let words: Vec<&str> = words.iter().map(|moved| moved.word.as_str()).collect();
+    let topics: Vec<String> = topics.iter().take(4).map(|moved| moved.topic.to_string()).collect();
+    let (since, now, before) = (count(alarm.since), alarm.now, alarm.before);
+    [
+        format!("the stream changed after {since} documents: {now:.3} nats per token, {before:.3} before"),
+        format!("more frequent now: {}; topics that moved: {}", words.join(" "), topics.join(", ")),
+    ]
 }
 
 /// A score for people.

@@ -14,6 +14,9 @@ pub(crate) const MAX_LINE_BYTES: usize = 256 << 20;
 
 const FIRST_BLOCK_BYTES: usize = 256 << 10;
 
+/// Lines that are looked at ahead fit into so many bytes.
+const PEEKED_BYTES: usize = 4 << 20;
+
 /// From this length on, memory is asked for before a record is parsed.
 pub(crate) const LARGE_RECORD_BYTES: usize = 1 << 20;
 
@@ -124,6 +127,26 @@ impl Lines {
     pub fn peek(&mut self, bytes: usize) -> Result<&[u8]> {
         while self.unread.len() < bytes && self.read_more()? {}
         Ok(&self.block[self.unread.clone()])
+    }
+
+    /// The next `count` lines, or all that are left, without moving on; no more of them than fit into a large record.
+    pub fn peek_lines(&mut self, count: usize) -> Result<&[u8]> {
+        let (mut searched, mut found) = (0, 0);
+        loop {
+            let unread = &self.block[self.unread.clone()];
+            let limit = unread.len().min(PEEKED_BYTES);
+            while let Some(end) = memchr::memchr(b'\n', &unread[searched..limit]) {
+                searched += end + 1;
+                found += 1;
+                if found == count {
+                    return Ok(&self.block[self.unread.clone()][..searched]);
+                }
+            }
+            searched = limit;
+            if limit == PEEKED_BYTES || !self.read_more()? {
+                return Ok(&self.block[self.unread.clone()][..searched]);
+            }
+        }
     }
 
     /// Some of the bytes that have not been handed out, for readers with another idea of lines; 0 at the end.

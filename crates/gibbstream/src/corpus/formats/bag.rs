@@ -39,7 +39,7 @@ impl Bag {
     #[inline]
     pub fn add_text(&mut self, text: &str, tokenizer: &Tokenizer, words: &mut dyn WordIds) {
         tokenizer.cut(text, |cut| match cut {
-            Cut::Word(word, _) => self.add(words.id(word), 1),
+            Cut::Word(word, _, follows) => self.add(words.id_after(word, follows), 1),
             dropped => words.dropped(dropped),
         });
     }

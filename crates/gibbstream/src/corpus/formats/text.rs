@@ -85,13 +85,12 @@ impl RecordReader for FileReader {
     fn read(&mut self, words: &mut dyn WordIds) -> Result<Option<Document>> {
         let Some(mut lines) = self.unread.take() else { return Ok(None) };
         let (mut bag, mut text) = (Bag::default(), String::new());
+        // Markup may go over several lines.
         while let Some(line) = lines.next_text()? {
-            bag.add_text(line, &self.tokenizer, words);
-            if !self.fields.kept.is_empty() {
-                text.push_str(line);
-                text.push('\n');
-            }
+            text.push_str(line);
+            text.push('\n');
         }
+        bag.add_text(&text, &self.tokenizer, words);
         bag.check(|| (lines.file(), "the document".into()))?;
         let kept = kept_text(&self.fields, text.trim_end());
         self.fields.check(&kept, || lines.file())?;

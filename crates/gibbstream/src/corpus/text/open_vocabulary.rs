@@ -171,6 +171,11 @@ impl OpenVocabulary {
         false
     }
 
+    /// Whether words enter as they come, so that a word may be new.
+    pub fn grows(&self) -> bool {
+        matches!(self.state.rule, OpenRule::Grow { .. })
+    }
+
     /// What is known beside the words.
     pub fn state(&self) -> &OpenState {
         &self.state

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::corpus::bytes::lines::Lines;
 use crate::corpus::bytes::source::Source;
-use crate::corpus::text::tokenizer::normalise;
+use crate::corpus::text::english;
+use crate::corpus::text::language::Language;
+use crate::corpus::text::tokenizer::straightened;
 use crate::error::{Error, Result};
 
 /// A set of words to drop; stored as a sorted list, so that a model needs no other file.
@@ -21,9 +23,23 @@ impl StopWords {
         Self::default()
     }
 
-    /// The English list.
+    /// The English list: the usual one, and what else says nothing in prose.
     pub fn english() -> Self {
-        stop_words::lookup("en").map_or_else(Self::none, Self::listed)
+        Self::of_language("en").unwrap_or_default()
+    }
+
+    /// The list of a language, by its code such as `en`, if there is one.
+    pub fn of_language(code: &str) -> Option<Self> {
+        let usual = stop_words::lookup(code)?.iter().copied();
+        // Negations (`didn't`) are on the usual lists only because older tokenizers cut them in pieces; they say
+        // something, and are kept.
+        let usual = usual.filter(|word| !word.ends_with("n't"));
+        if code != "en" {
+            return Some(usual.map(str::to_owned).collect::<Vec<_>>().into());
+        }
+        let usual = usual.filter(|word| !english::NOT_STOP_WORDS.contains(word));
+        let others = english::WORDS.iter().flat_map(|words| words.split_whitespace());
+        Some(usual.chain(others).map(str::to_owned).collect::<Vec<_>>().into())
     }
 
     /// `none`, a language code such as `en`, or a file with one word a line.
@@ -31,14 +47,15 @@ impl StopWords {
         if choice == "none" {
             return Ok(Self::none());
         }
-        if let Some(words) = stop_words::lookup(choice) {
-            return Ok(Self::listed(words));
+        let code = Language::parse(choice).ok().and_then(|language| language.code().map(str::to_owned));
+        if let Some(words) = code.as_deref().and_then(Self::of_language) {
+            return Ok(words);
         }
         if !Path::new(choice).exists() {
             return Err(Error::setting(
                 "stop-words",
                 format!("`{choice}` is neither `none`, nor a known language code, nor a file that exists"),
-                "use `en`, `none`, or the path of a file with one word a line",
+                "use `auto`, a code such as `en`, `none`, or the path of a file with one word a line",
             ));
         }
         let mut lines = Lines::new(Source::open(Path::new(choice))?)?;
@@ -49,15 +66,14 @@ impl StopWords {
         Ok(words.into())
     }
 
-    /// Negations (`didn't`) are on the usual lists only because older tokenizers cut them in pieces; they say
-    /// something, and are kept.
-    fn listed(words: &[&str]) -> Self {
-        words
-            .iter()
-            .filter(|word| !word.ends_with("n't"))
-            .map(|&word| word.to_owned())
-            .collect::<Vec<_>>()
-            .into()
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing is dropped.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Whether `word`, in lower case, is one of them.
@@ -69,11 +85,7 @@ impl StopWords {
 
 impl From<Vec<String>> for StopWords {
     fn from(words: Vec<String>) -> Self {
-        let normal = |word: String| {
-            let mut normal = String::new();
-            normalise(&word.trim().to_lowercase(), &mut normal);
-            normal
-        };
+        let normal = |word: String| straightened(&word.trim().to_lowercase());
         Self(words.into_iter().map(normal).filter(|word| !word.is_empty()).collect())
     }
 }
@@ -95,7 +107,10 @@ mod tests {
         assert!(!StopWords::parse("none").unwrap().contains("the"));
         let english = StopWords::parse("en").unwrap();
         assert!(english.contains("the") && english.contains("it's") && !english.contains("didn't"));
+        assert!(["would", "said", "one", "that's", "im"].iter().all(|word| english.contains(word)));
+        assert!(["won", "new", "people", "time", "system"].iter().all(|word| !english.contains(word)));
         assert!(StopWords::parse("fr").unwrap().contains("avec"));
+        assert!(StopWords::parse("english").unwrap() == english && StopWords::parse("ja").unwrap().contains("です"));
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "Foo\r\n\ncan\u{2019}t \n").unwrap();
         let own = StopWords::parse(file.path().to_str().unwrap()).unwrap();
@@ -103,7 +118,7 @@ mod tests {
         assert_eq!(
             StopWords::parse("klingon.txt").unwrap_err().to_string(),
             "stop-words: `klingon.txt` is neither `none`, nor a known language code, nor a file that exists; \
-             use `en`, `none`, or the path of a file with one word a line"
+             use `auto`, a code such as `en`, `none`, or the path of a file with one word a line"
         );
     }
 }

@@ -16,6 +16,12 @@ pub(crate) trait WordIds {
     /// The number of `word`, if it has one.
     fn id(&mut self, word: &str) -> Option<u32>;
 
+    /// The same; `follows` tells that nothing is between the word and the one before.
+    fn id_after(&mut self, word: &str, follows: bool) -> Option<u32> {
+        let _ = follows;
+        self.id(word)
+    }
+
     /// Whether a word has the same number for ever, so that readers may keep it.
     fn keeps_ids(&self) -> bool {
         true
@@ -26,7 +32,7 @@ pub(crate) trait WordIds {
         self.id(word)
     }
 
-    /// Is told of every word that the tokenizer drops.
+    /// Is told of everything that the tokenizer drops.
     fn dropped(&mut self, _: Cut<'_>) {}
 }
 

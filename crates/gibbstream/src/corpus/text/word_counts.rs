@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::Document;
+use crate::corpus::text::tokenizer::Cut;
 use crate::corpus::text::vocabulary::{Vocabulary, WordIds};
 use crate::error::{Error, Result};
 
@@ -22,11 +23,30 @@ pub struct VocabularyLimits {
     pub min_documents: u64,
     /// Drops words found in more than this share of the documents.
     pub max_document_share: f64,
+    /// Which of the two are chosen by the number of documents instead.
+    #[serde(default)]
+    pub adaptive: Adaptive,
 }
+
+/// Limits that are chosen by the number of documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Adaptive {
+    /// The fewest documents that a word must be in.
+    pub min_documents: bool,
+    /// The largest share of the documents that a word may be in.
+    pub max_document_share: bool,
+}
+
+/// Corpora of fewer documents keep words that are in most of them.
+const FEWEST_FOR_COMMON_WORDS: u64 = 200;
+
+/// Words in a larger share of the documents tell no topics apart.
+const LARGEST_SHARE: f64 = 0.5;
 
 impl Default for VocabularyLimits {
     fn default() -> Self {
-        Self { max_words: None, min_documents: 1, max_document_share: 1.0 }
+        Self { max_words: None, min_documents: 1, max_document_share: 1.0, adaptive: Adaptive::default() }
     }
 }
 
@@ -46,14 +66,68 @@ impl VocabularyLimits {
         Ok(())
     }
 
+    /// What raw text is cut with unless users say otherwise: limits that adapt to the number of documents.
+    pub fn for_text() -> Self {
+        Self { adaptive: Adaptive { min_documents: true, max_document_share: true }, ..Self::default() }
+    }
+
     /// True if nothing is dropped, so that nothing has to be counted.
     pub fn keep_all(&self) -> bool {
-        self.max_words.is_none() && self.min_documents <= 1 && self.max_document_share >= 1.0
+        let adapts = self.adaptive != Adaptive::default();
+        !adapts && self.max_words.is_none() && self.min_documents <= 1 && self.max_document_share >= 1.0
+    }
+
+    /// The same without limits that adapt.
+    #[must_use]
+    pub fn as_told(&self) -> Self {
+        Self { adaptive: Adaptive::default(), ..*self }
+    }
+
+    /// The limits for so many documents. A word must be in a fifth of their cube root: 2 of 1,000 documents, 5 of 20,000, 20 of
+    /// a million. Large corpora have more words that are too rare to be learnt, and lose less with each.
+    #[must_use]
+    pub fn adapted(&self, documents: u64) -> Self {
+        let rare = (libm::cbrt(documents as f64) / 5.0) as u64;
+        let share = if documents < FEWEST_FOR_COMMON_WORDS { 1.0 } else { LARGEST_SHARE };
+        Self {
+            max_words: self.max_words,
+            min_documents: if self.adaptive.min_documents { rare.max(1) } else { self.min_documents },
+            max_document_share: if self.adaptive.max_document_share { share } else { self.max_document_share },
+            adaptive: Adaptive::default(),
+        }
+    }
+}
+
+/// What the tokenizer dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Dropped {
+    /// Tags and comments.
+    pub markup: u64,
+    /// Web and mail addresses.
+    pub urls: u64,
+    /// Numbers and ids.
+    pub numbers: u64,
+    /// Tokens that are stop words.
+    pub stop_words: u64,
+    /// Tokens that are too short.
+    pub short: u64,
+}
+
+impl Dropped {
+    pub(crate) fn count(&mut self, cut: &Cut<'_>) {
+        match cut {
+            Cut::Markup(pieces) => self.markup += pieces,
+            Cut::Address => self.urls += 1,
+            Cut::Number => self.numbers += 1,
+            Cut::StopWord => self.stop_words += 1,
+            Cut::TooShort => self.short += 1,
+            Cut::Word(..) => {}
+        }
     }
 }
 
 /// What filters did to the words of a corpus.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct WordReport {
     /// Documents that were counted.
     pub documents: u64,
@@ -67,10 +141,12 @@ pub struct WordReport {
     pub too_common: usize,
     /// Those beyond the largest number of words.
     pub beyond_most: usize,
-    /// Tokens that are stop words.
-    pub stop_word_tokens: u64,
-    /// Tokens that are too short.
-    pub short_tokens: u64,
+    /// The fewest documents that a word had to be in.
+    pub min_documents: u64,
+    /// The largest share of the documents that it might be in.
+    pub max_document_share: f64,
+    /// What was dropped before words were counted.
+    pub dropped: Dropped,
 }
 
 /// Counts words over documents.
@@ -151,6 +227,7 @@ impl VocabularyCounter {
     /// The same, with how many words each limit dropped.
     pub fn finish_reporting(self, limits: &VocabularyLimits) -> Result<(Vocabulary, WordReport)> {
         limits.check()?;
+        let limits = &limits.adapted(self.documents);
         let most_documents = limits.max_document_share * self.documents as f64;
         let mut found: Vec<&WordCount> =
             self.ids.values().map(|&id| &self.words[id as usize]).filter(|word| word.documents > 0).collect();
@@ -171,7 +248,9 @@ impl VocabularyCounter {
             too_rare: rare,
             too_common: distinct - rare - within,
             beyond_most: within - found.len(),
-            ..WordReport::default()
+            min_documents: limits.min_documents,
+            max_document_share: limits.max_document_share,
+            dropped: Dropped::default(),
         };
         Ok((Vocabulary::new(found.into_iter().map(|word| word.word.clone()))?, report))
     }
@@ -243,7 +322,7 @@ mod tests {
     #[test]
     fn every_limit_says_how_many_words_it_dropped() {
         let counter = counted(&["b a c", "b b a", "c b d"]);
-        let limits = VocabularyLimits { max_words: Some(1), min_documents: 2, max_document_share: 0.7 };
+        let limits = VocabularyLimits { max_words: Some(1), min_documents: 2, max_document_share: 0.7, ..VocabularyLimits::default() };
         let (vocabulary, report) = counter.finish_reporting(&limits).unwrap();
         assert_eq!(vocabulary.words().collect::<Vec<_>>(), ["a"]);
         let expected = WordReport {
@@ -253,9 +332,23 @@ mod tests {
             too_rare: 1,
             too_common: 1,
             beyond_most: 1,
-            ..WordReport::default()
+            min_documents: 2,
+            max_document_share: 0.7,
+            dropped: Dropped::default(),
         };
         assert_eq!(report, expected);
+    }
+
+    #[test]
+    fn limits_adapt_to_the_number_of_documents() {
+        let text = VocabularyLimits::for_text();
+        assert!(!text.keep_all() && text.as_told().keep_all());
+        for (documents, rare, share) in [(2, 1, 1.0), (199, 1, 1.0), (1_000, 2, 0.5), (20_000, 5, 0.5), (1_000_000, 20, 0.5)] {
+            let limits = text.adapted(documents);
+            assert_eq!((limits.min_documents, limits.max_document_share), (rare, share), "{documents}");
+        }
+        let told = VocabularyLimits { min_documents: 3, max_document_share: 0.9, ..VocabularyLimits::default() };
+        assert_eq!(told.adapted(1_000_000), told);
     }
 
     #[test]

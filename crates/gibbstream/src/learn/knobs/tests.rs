@@ -128,11 +128,11 @@ fn parts_go_together_as_documented() {
         ("step incremental=2", Method { step: StepSize::Incremental { head_start: 2 }, ..tuned }),
         (
             "step power, tau 5",
-            Method { step: StepSize::Power { kappa: 0.6, offset: 3.0, tau: 5.0 }, ..tuned },
+            Method { step: StepSize::Power { kappa: 0.6, offset: 3.0, tau: 5.0, least: 0.0 }, ..tuned },
         ),
         (
             "method svb, kappa 1, tau 5",
-            Method { step: StepSize::Power { kappa: 1.0, offset: 0.0, tau: 5.0 }, ..Method::SVB },
+            Method { step: StepSize::Power { kappa: 1.0, offset: 0.0, tau: 5.0, least: 0.0 }, ..Method::SVB },
         ),
         (
             "global bayes, total-docs 50",

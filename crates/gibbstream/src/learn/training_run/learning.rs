@@ -2,8 +2,9 @@
 
 use super::TrainingRun;
 use crate::learn::batch_size::BatchSize;
-use crate::corpus::{Document, ResolvedInputs, Tokenizer};
+use crate::corpus::{Document, OpenVocabulary, ResolvedInputs, Tokenizer};
 use crate::error::{Error, Result};
+use crate::file::ShownWords;
 use crate::learn::batch::{AnyBatch, Observation};
 use crate::learn::held_out::HeldOut;
 use crate::learn::minibatches::{
@@ -11,7 +12,8 @@ use crate::learn::minibatches::{
 };
 use crate::learn::observer::{Event, Observer};
 use crate::learn::read_ahead::ReadAhead;
-use crate::learn::schedule::Step;
+use crate::learn::prequential::Before;
+use crate::learn::schedule::{RESTART_MINIBATCHES, Step};
 use crate::learn::trainer::Trainer;
 use std::time::{Duration, Instant};
 
@@ -171,6 +173,7 @@ impl TrainingRun {
         observer: &mut dyn Observer,
         work: impl FnOnce(&mut Trainer) -> Result<Step>,
     ) -> Result<Step> {
+        let change = self.score_ahead(cut, observer)?;
         if let Some(open) = self.features.open_mut() {
             if let Some(new_words) = &cut.new_words {
                 open.adopt(new_words);
@@ -178,7 +181,11 @@ impl TrainingRun {
             self.trainer.grow(open.len());
         }
         let before = self.cost.wall;
+        self.shown = ShownWords::default();
         let step = self.cost.of(&mut self.trainer, work)?;
+        // Words that the minibatch brought may leave again when it is closed.
+        let change =
+            change.map(|before| before.change(&self.trainer, &self.features.vocabulary(), step.rho));
         if let (Some(open), AnyBatch::Documents(batch)) = (self.features.open_mut(), &cut.batch) {
             self.trainer.forget(&open.close(batch));
         }
@@ -188,11 +195,16 @@ impl TrainingRun {
         if let Some(entry) = self.history.last_mut() {
             entry.documents += cut.batch.len() as u64;
             entry.tokens += cut.batch.tokens();
+            entry.trace.prequential.clone_from(&self.prequential);
+            change.iter().cloned().for_each(|change| entry.trace.changed(change));
             let alpha_sum = self.trainer.alpha().map(|alpha| alpha.iter().sum());
             entry.trace.learnt(&step, alpha_sum, self.trainer.topics_used());
         }
         let (seconds, batch) = (self.cost.wall.saturating_sub(before).as_secs_f64(), &cut.batch);
         observer.notify(self, &Event::Learnt { step, batch, seconds })?;
+        if let Some(change) = &change {
+            observer.notify(self, &Event::Changed(change))?;
+        }
         if let Some(sticks) = self.trainer.sticks().filter(|sticks| !sticks.births.is_empty()) {
             let vocabulary = self.features.vocabulary();
             for birth in &sticks.births {
@@ -206,5 +218,29 @@ impl TrainingRun {
             self.publish()?;
         }
         Ok(step)
+    }
+
+    /// Scores documents of a minibatch before it is learnt from. If they are predicted worse than they used to be, what is
+    /// known of the moment is kept for the report, and the memory becomes shorter if it is to adapt.
+    fn score_ahead(&mut self, cut: &CutMinibatch, observer: &mut dyn Observer) -> Result<Option<Before>> {
+        let settings = self.trainer.settings();
+        let (AnyBatch::Documents(batch), true) = (&cut.batch, settings.is_prequential()) else {
+            return Ok(None);
+        };
+        let (adapt, least) = (settings.adapt, settings.batch.least);
+        let grows = self.features.open().is_some_and(OpenVocabulary::grows);
+        let scored = self.prequential.score(&self.trainer, batch, grows);
+        let mut change = None;
+        if let Some(scored) = &scored {
+            observer.notify(self, &Event::Scored(scored))?;
+            change = self.prequential.watch(scored).map(|alarm| Before::new(alarm, &self.trainer, batch));
+        }
+        if adapt {
+            self.trainer.restart_steps(self.prequential.restart());
+            if change.is_some() {
+                self.trainer.shorten_memory((RESTART_MINIBATCHES * least as u64) as f64);
+            }
+        }
+        Ok(change)
     }
 }

@@ -20,13 +20,15 @@ use super::cost::Cost;
 use super::held_out::HeldOut;
 use super::minibatches::StreamPosition;
 use super::parameters::Parameters;
+use super::prequential::{Change, Prequential, PrequentialReport};
 use super::settings::Settings;
 use super::snapshot::{Snapshot, SnapshotReader};
 use super::stop::Stop;
 use crate::corpus::{InputPlace, ResolvedInputs, Tokenizer, Vocabulary};
 use crate::error::{Error, Result};
+use crate::explore::{MOST_DOCUMENTS, TogetherCounter, stride};
 use crate::explore::report::Label;
-use crate::file::{Features, HistoryEntry, Model, RunState, TopicLabels, TopicNumbers};
+use crate::file::{Features, HistoryEntry, Model, RunState, ShownWords, TopicLabels, TopicNumbers};
 use crate::learn::trainer::{Trainer, nothing_learnt};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -40,6 +42,8 @@ pub struct TrainingRun {
     tokenizer: Option<Tokenizer>,
     history: Vec<HistoryEntry>,
     labels: TopicLabels,
+    /// The words that are shown of topics, if documents told and nothing was learnt since.
+    shown: ShownWords,
     position: StreamPosition,
     /// What is read, if checkpoints are to know whether it is still the same.
     inputs: Option<ResolvedInputs>,
@@ -48,6 +52,7 @@ pub struct TrainingRun {
     /// Observations that wait for the others of their minibatch.
     waiting: Vec<Observation>,
     held_out: Option<HeldOut>,
+    prequential: Prequential,
     notes: Notes,
     cost: Cost,
     checkpoints: Option<Checkpoints>,
@@ -73,9 +78,9 @@ impl TrainingRun {
 
     /// A run that goes on from a model, with settings that may differ in how it learns.
     pub fn resume(model: Model, settings: Settings, threads: usize) -> Result<Self> {
-        let Model { fitted, features, tokenizer, history, labels, .. } = model;
+        let Model { fitted, features, tokenizer, history, labels, shown, .. } = model;
         let trainer = Trainer::resume(settings, fitted, threads)?;
-        Ok(Self { labels, ..Self::with(trainer, threads, features, tokenizer, history) })
+        Ok(Self { labels, shown, ..Self::with(trainer, threads, features, tokenizer, history) })
     }
 
     fn with(
@@ -86,6 +91,7 @@ impl TrainingRun {
         history: Vec<HistoryEntry>,
     ) -> Self {
         let position = StreamPosition { origin: trainer.clock().seen, ..StreamPosition::default() };
+        let prequential = history.last().map(|entry| entry.trace.prequential.clone()).unwrap_or_default();
         Self {
             trainer,
             threads,
@@ -93,11 +99,13 @@ impl TrainingRun {
             tokenizer,
             history,
             labels: TopicLabels::default(),
+            shown: ShownWords::default(),
             position,
             inputs: None,
             places: Vec::new(),
             waiting: Vec::new(),
             held_out: None,
+            prequential,
             notes: Notes::default(),
             cost: Cost::default(),
             checkpoints: None,
@@ -169,6 +177,10 @@ impl TrainingRun {
     pub fn begin(&mut self, entry: Option<HistoryEntry>) {
         self.position = StreamPosition { origin: self.trainer.clock().seen, ..StreamPosition::default() };
         self.waiting.clear();
+        if entry.is_some() {
+            self.prequential = Prequential::default();
+            self.trainer.restart_steps(None);
+        }
         self.history.extend(entry);
     }
 
@@ -197,6 +209,24 @@ impl TrainingRun {
         set
     }
 
+    /// Looks at documents once more, of which there are about `count`, to find which words of the topics go together: those
+    /// are shown from now on, until more is learnt. What was learnt stays as it is. Models of numbers have no words.
+    pub fn show_words_of(
+        &mut self,
+        documents: impl Iterator<Item = Result<Observation>>,
+        count: u64,
+    ) -> Result<()> {
+        let Parameters::Topics(parameters) = self.trainer.parameters()? else { return Ok(()) };
+        let mut counter = TogetherCounter::new(&parameters, &self.features.vocabulary());
+        for document in documents.step_by(stride(count)).take(MOST_DOCUMENTS) {
+            if let Observation::Document(document) = document? {
+                counter.add(&document);
+            }
+        }
+        self.shown = counter.finish();
+        Ok(())
+    }
+
     /// Gives the words or columns other names.
     pub fn rename(&mut self, names: Vec<String>) -> Result<()> {
         if names.len() != self.features.len() || self.features.open().is_some() {
@@ -222,6 +252,7 @@ impl TrainingRun {
             tokenizer: self.tokenizer.clone(),
             history: self.history.clone(),
             labels: self.labels.clone(),
+            shown: self.shown.clone(),
         }))
     }
 
@@ -272,9 +303,19 @@ impl TrainingRun {
         &self.features
     }
 
+    /// The words that are shown of topics, where documents told.
+    pub fn shown(&self) -> &ShownWords {
+        &self.shown
+    }
+
     /// How text is cut into words, if there is any.
     pub fn tokenizer(&self) -> Option<&Tokenizer> {
         self.tokenizer.as_ref()
+    }
+
+    /// Cuts text by another tokenizer from now on: the language is only known when the first documents are there.
+    pub fn cut_by(&mut self, tokenizer: Tokenizer) {
+        self.tokenizer = Some(tokenizer);
     }
 
     /// Where it stands in its stream.
@@ -290,6 +331,16 @@ impl TrainingRun {
     /// Scores of what is held out, oldest first, as JSON.
     pub fn evaluations(&self) -> &[Value] {
         &self.notes.evaluations
+    }
+
+    /// Scores of documents before they were learnt from; nothing if none was scored.
+    pub fn prequential(&self) -> Option<PrequentialReport> {
+        self.prequential.report()
+    }
+
+    /// Changes of the stream that this run has noticed, oldest first.
+    pub fn changes(&self) -> &[Change] {
+        self.history.last().map_or(&[], |entry| &entry.trace.drift)
     }
 
     /// Tokens of words outside of the vocabulary.

@@ -98,12 +98,12 @@ impl TrainingRun {
 
     /// Lends the model as it would be on disk, without a copy. Refuses before the first update.
     pub fn lend<T>(&mut self, work: impl FnOnce(&Model) -> Result<T>) -> Result<T> {
-        let Self { trainer, features, tokenizer, history, labels, .. } = self;
+        let Self { trainer, features, tokenizer, history, labels, shown, .. } = self;
         let settings = trainer.settings().clone();
         let (features, tokenizer, history) = (features.clone(), tokenizer.clone(), history.clone());
-        let labels = labels.clone();
+        let (labels, shown) = (labels.clone(), shown.clone());
         trainer.lend(|fitted| {
-            let model = Model { settings, fitted, features, tokenizer, history, labels };
+            let model = Model { settings, fitted, features, tokenizer, history, labels, shown };
             let result = work(&model);
             (model.fitted, result)
         })?

@@ -6,6 +6,7 @@ use crate::model::topics::rule::{FreshCounts, NO_TOKENS, TopicRule, WeightMap};
 use crate::model::topics::statistics::TopicStatistics;
 use crate::model::topics::counts::{Affine, RowToBlend, Spread, TopicStats, mix};
 use crate::model::topics::view::{TopicView, weight_and_prior};
+use crate::model::topics::word_frequencies::WordFrequencies;
 use crate::model::{Batch, LatentModel};
 use crate::learn::averaging::Averaging;
 use crate::corpus::Minibatch;
@@ -13,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::numerics::large_pages;
 use crate::numerics::random::{Purpose, Seed};
 use crate::learn::schedule::Step;
+use crate::summary::shares;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -39,6 +41,8 @@ pub struct Lda {
     pub averaging: Averaging,
     /// Seed of moves that are random.
     pub seed: Seed,
+    /// Words that pull the first topics: they begin with half of their tokens on them.
+    pub seeds: Vec<Vec<u32>>,
 }
 
 /// The random topics that a run starts from.
@@ -136,10 +140,10 @@ impl From<Topics> for LogTopics {
 impl Lda {
     /// What the evidence lower bound is computed with: `E[log beta]` of the last posterior under a Bayesian rule,
     /// otherwise the logarithms of [`Self::parameters`].
-    pub fn log_topics(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> LogTopics {
+    pub fn log_topics(&self, state: &LdaState, step: &Step, seen: &WordFrequencies) -> LogTopics {
         let counts = &state.counts;
         let rule = self.rule.log_weights(counts.scale(), counts.scaled_totals(), self.vocabulary, step);
-        let Some(log_weight) = rule else { return self.parameters(state, step, word_counts).into() };
+        let Some(log_weight) = rule else { return self.parameters(state, step, seen).into() };
         let mut log_weights = vec![0.0; self.vocabulary * self.topics];
         log_weights.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
             for (k, (value, scaled)) in row.iter_mut().zip(counts.scaled_row(word as u32)).enumerate() {
@@ -150,26 +154,26 @@ impl Lda {
     }
 
     /// The parameters that a state stands for after `step`: the mean of the remembered ones if there is one, else the last.
-    /// `word_counts` are the tokens seen of each word.
-    pub fn parameters(&self, state: &LdaState, step: &Step, word_counts: &[u64]) -> Topics {
+    /// `seen` are the tokens of each word.
+    pub fn parameters(&self, state: &LdaState, step: &Step, seen: &WordFrequencies) -> Topics {
         match self.mean_parameters(state) {
             Some(mean) => mean,
-            None => self.last_parameters(state.counts.scaled.clone(), state, step, word_counts),
+            None => self.last_parameters(state.counts.scaled.clone(), state, step, seen),
         }
     }
 
     /// The same in the memory of the counts, which the state is without afterwards, unless the mean needs them.
-    pub(crate) fn take_parameters(&self, state: &mut LdaState, step: &Step, word_counts: &[u64]) -> Topics {
+    pub(crate) fn take_parameters(&self, state: &mut LdaState, step: &Step, seen: &WordFrequencies) -> Topics {
         if let Some(mean) = self.mean_parameters(state) {
             return mean;
         }
         let scaled = std::mem::take(&mut state.counts.scaled);
-        self.last_parameters(scaled, state, step, word_counts)
+        self.last_parameters(scaled, state, step, seen)
     }
 
     fn mean_parameters(&self, state: &LdaState) -> Option<Topics> {
         let average = state.counts.average.as_ref().filter(|average| average.updates > 0);
-        let updates = average.filter(|_| self.averaging != Averaging::Frequencies)?.updates as f64;
+        let updates = average.filter(|_| !self.averaging.counts_words())?.updates as f64;
         let mut beta = vec![0.0; self.vocabulary * self.topics];
         beta.par_chunks_exact_mut(self.topics).enumerate().for_each(|(word, row)| {
             state.counts.mean_probabilities(word as u32, row);
@@ -178,10 +182,10 @@ impl Lda {
     }
 
     /// The parameters of the last update, in place of its scaled counts.
-    fn last_parameters(&self, scaled: Vec<f64>, state: &LdaState, step: &Step, word_counts: &[u64]) -> Topics {
+    fn last_parameters(&self, scaled: Vec<f64>, state: &LdaState, step: &Step, seen: &WordFrequencies) -> Topics {
         let (mut beta, alpha) = (scaled, state.alpha.alpha.clone());
-        let map = if self.averaging == Averaging::Frequencies {
-            let totals = self.weigh_by_frequency(&mut beta, state.counts.scale(), step, word_counts);
+        let map = if self.averaging.counts_words() {
+            let totals = self.weigh_by_frequency(&mut beta, state.counts.scale(), step, seen);
             self.rule.probabilities(state.counts.scale(), &totals, self.vocabulary, step)
         } else {
             self.probabilities(state, step)
@@ -191,32 +195,60 @@ impl Lda {
     }
 
     /// Turns scaled counts into `n_w p(k | w)`, and returns their sums: the running counts tell in which topics a word
-    /// occurs, and all documents how often it does.
-    fn weigh_by_frequency(&self, scaled: &mut [f64], scale: f64, step: &Step, word_counts: &[u64]) -> Vec<f64> {
+    /// occurs, and all documents, or the last of them, how often it does.
+    fn weigh_by_frequency(&self, scaled: &mut [f64], scale: f64, step: &Step, seen: &WordFrequencies) -> Vec<f64> {
         let topics = self.topics;
-        let documents = (step.seen as f64).max(1.0) * scale;
+        let documents = seen.documents(step) * scale;
         let blocks = scaled.par_chunks_mut(WORDS_PER_BLOCK * topics).enumerate();
         let block_totals: Vec<Vec<f64>> = blocks
             .map(|(block, rows)| {
                 let mut totals = vec![0.0; topics];
                 for (i, row) in rows.chunks_exact_mut(topics).enumerate() {
                     let word = block * WORDS_PER_BLOCK + i;
-                    let all: f64 = row.iter().sum();
-                    // A word that nobody has used for long has no digits left to divide by.
-                    let factor = if all > NO_TOKENS { word_counts[word] as f64 / (documents * all) } else { 0.0 };
-                    for (value, total) in row.iter_mut().zip(&mut totals) {
-                        *value *= factor;
-                        *total += *value;
-                    }
+                    frequent_row(row, seen.reported(word) / documents);
+                    totals.iter_mut().zip(&*row).for_each(|(total, value)| *total += value);
                 }
                 totals
             })
             .collect();
-        let mut totals = vec![0.0; topics];
-        for block in &block_totals {
-            totals.iter_mut().zip(block).for_each(|(total, part)| *total += part);
-        }
-        totals
+        add_blocks(&block_totals, topics)
+    }
+
+    /// The rows of [`Self::parameters`] for some words, ascending, and the share of each topic in all tokens. It takes time for
+    /// all words only where their frequencies are exchanged.
+    pub fn topics_of(&self, state: &LdaState, step: &Step, seen: &WordFrequencies, words: &[u32]) -> (Topics, Vec<f64>) {
+        let (counts, topics) = (&state.counts, self.topics);
+        let mut beta = vec![0.0; words.len() * topics];
+        let totals = if self.averaging.counts_words() {
+            let documents = seen.documents(step) * counts.scale();
+            let blocks = (0..self.vocabulary.div_ceil(WORDS_PER_BLOCK)).into_par_iter().map(|block| {
+                let (mut totals, mut row) = (vec![0.0; topics], vec![0.0; topics]);
+                let first = block * WORDS_PER_BLOCK;
+                for word in first..(first + WORDS_PER_BLOCK).min(self.vocabulary) {
+                    row.copy_from_slice(counts.scaled_row(word as u32));
+                    frequent_row(&mut row, seen.reported(word) / documents);
+                    totals.iter_mut().zip(&row).for_each(|(total, value)| *total += value);
+                }
+                totals
+            });
+            let totals = add_blocks(&blocks.collect::<Vec<_>>(), topics);
+            let map = self.rule.probabilities(counts.scale(), &totals, self.vocabulary, step);
+            for (row, &word) in beta.chunks_exact_mut(topics).zip(words) {
+                row.copy_from_slice(counts.scaled_row(word));
+                frequent_row(row, seen.reported(word as usize) / documents);
+                map.apply_in_place(row);
+            }
+            totals
+        } else {
+            let map = self.probabilities(state, step);
+            for (row, &word) in beta.chunks_exact_mut(topics).zip(words) {
+                if !counts.mean_probabilities(word, row) {
+                    map.apply(counts.scaled_row(word), row);
+                }
+            }
+            counts.scaled_totals().to_vec()
+        };
+        (Topics { beta, alpha: reported_alpha(state) }, shares(&totals))
     }
 
     /// The fresh counts of all words at once.
@@ -265,6 +297,16 @@ impl Lda {
         self.rule.probabilities(counts.scale(), counts.scaled_totals(), self.vocabulary, step)
     }
 
+    /// Moves half of the mass of topics with seeds to their words.
+    fn plant(&self, counts: &mut [f64], mass: f64) {
+        for (topic, words) in self.seeds.iter().enumerate().filter(|(_, words)| !words.is_empty()) {
+            counts.iter_mut().skip(topic).step_by(self.topics).for_each(|count| *count *= 0.5);
+            for &word in words {
+                counts[word as usize * self.topics + topic] += 0.5 * mass / words.len() as f64;
+            }
+        }
+    }
+
     /// Random weights of one word, for all topics.
     fn start_row(&self, word: u64, seed: Seed, row: &mut [f64]) {
         let mut random = seed.stream(Purpose::Initial, [word, 0]);
@@ -273,6 +315,30 @@ impl Lda {
             Start::NearlyUniform => row.iter_mut().for_each(|value| *value = 1.0 + 0.1 * random.uniform()),
         }
     }
+}
+
+/// The mean of alpha if one is kept, else the last.
+fn reported_alpha(state: &LdaState) -> Vec<f64> {
+    match state.counts.average.as_ref().map_or(0, |average| average.updates) {
+        0 => state.alpha.alpha.clone(),
+        updates => state.alpha_sum.iter().map(|sum| sum / updates as f64).collect(),
+    }
+}
+
+/// Divides so many tokens of a word among topics as its running counts do.
+fn frequent_row(row: &mut [f64], tokens: f64) {
+    let all: f64 = row.iter().sum();
+    // A word that nobody has used for long has no digits left to divide by.
+    let factor = if all > NO_TOKENS { tokens / all } else { 0.0 };
+    row.iter_mut().for_each(|value| *value *= factor);
+}
+
+fn add_blocks(blocks: &[Vec<f64>], topics: usize) -> Vec<f64> {
+    let mut totals = vec![0.0; topics];
+    for block in blocks {
+        totals.iter_mut().zip(block).for_each(|(total, part)| *total += part);
+    }
+    totals
 }
 
 /// Words whose fresh counts one thread computes at a time.
@@ -394,6 +460,7 @@ impl LatentModel for Lda {
         for row in counts.chunks_exact_mut(self.topics) {
             row.iter_mut().zip(&factors).for_each(|(value, factor)| *value *= factor);
         }
+        self.plant(&mut counts, mass);
         LdaState {
             counts: TopicStats::new(self.topics, counts, self.averaging.is_on()),
             alpha: AlphaState::new(vec![self.alpha.start(self.topics); self.topics]),

@@ -4,21 +4,15 @@ use crate::model::topics::alpha::{AlphaClamps, AlphaState, LARGEST_ALPHA};
 use crate::model::topics::hdp::Hdp;
 use crate::model::topics::lda::{Lda, LdaState, Topics};
 use crate::model::topics::hdp::sticks::Sticks;
-use crate::model::topics::statistics::TopicStatistics;
 use crate::model::topics::counts::{TopicAverage, TopicStats};
-use crate::model::{LatentModel, Sums};
+use crate::model::topics::word_frequencies::{MOST_TOKENS, WordFrequencies};
 use crate::corpus::Minibatch;
 use crate::error::Result;
 use crate::evaluation::Unigram;
-use crate::learn::{
-    AnyBatch, Array, Baseline, Diagnostics, LearnerModel, Parameters, Scalar, Stored, TopicParameters,
-};
+use crate::learn::{AnyBatch, Array, Diagnostics, LearnerModel, Parameters, Scalar, Stored, TopicParameters};
 use crate::learn::schedule::Step;
 use crate::summary::shares;
 use std::borrow::Cow;
-
-/// More tokens than any stream has, and so few that they are exact in double precision.
-const MOST_TOKENS: u64 = 1 << f64::MANTISSA_DIGITS;
 
 /// Larger than any statistic or parameter of topics can become, and far from overflowing.
 const LARGEST: f64 = 1e100;
@@ -26,57 +20,11 @@ const LARGEST: f64 = 1e100;
 /// How far the totals of topics may be from the sums of their counts, as a share of all: roundings are far less.
 const TOTAL_TOLERANCE: f64 = 1e-6;
 
-/// Tokens seen, in all and of each word.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WordFrequencies {
-    /// All of them.
-    pub tokens: u64,
-    /// Those of each word.
-    pub counts: Vec<u64>,
-}
-
-impl<M: LatentModel<Statistics = TopicStatistics>> Baseline<M> for WordFrequencies {
-    fn absorb(&mut self, statistics: &TopicStatistics, _sums: &Sums) {
-        for (index, &word) in statistics.words().iter().enumerate() {
-            let tokens = statistics.tokens(index);
-            self.counts[word as usize] += tokens;
-            self.tokens += tokens;
-        }
-    }
-
-    fn arrays(&self) -> Vec<Array<'_>> {
-        vec![Array::counts("word_counts", &[self.counts.len()], &self.counts)]
-    }
-
-    fn scalars(&self) -> Vec<(&'static str, Scalar)> {
-        vec![("tokens", Scalar::Count(self.tokens))]
-    }
-
-    fn restore(&mut self, stored: &dyn Stored) -> Result<(), String> {
-        self.tokens = stored.count("tokens")?;
-        self.counts = stored.counts("word_counts", &[self.counts.len()])?;
-        let sum = self.counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count));
-        // Words that an open vocabulary has forgotten are no longer counted.
-        if self.tokens > MOST_TOKENS || sum.is_none_or(|sum| sum > self.tokens) {
-            return Err("'word_counts' holds numbers that cannot be right".into());
-        }
-        Ok(())
-    }
-
-    fn grow(&mut self, words: usize) {
-        self.counts.resize(words, 0);
-    }
-
-    fn forget(&mut self, words: &[u32]) {
-        words.iter().for_each(|&word| self.counts[word as usize] = 0);
-    }
-}
-
 impl LearnerModel for Lda {
     type Baseline = WordFrequencies;
 
     fn baseline(&self) -> WordFrequencies {
-        WordFrequencies { tokens: 0, counts: vec![0; self.vocabulary] }
+        WordFrequencies::new(self.vocabulary, self.averaging.word_memory())
     }
 
     fn batch<'a>(&self, batch: &'a AnyBatch<'_>) -> Result<Cow<'a, Minibatch>> {
@@ -96,11 +44,11 @@ impl LearnerModel for Lda {
     }
 
     fn parameters(&self, state: &LdaState, seen: &WordFrequencies, clock: &Step) -> Result<Parameters> {
-        Ok(parameters(Lda::parameters(self, state, clock, &seen.counts), state, seen))
+        Ok(parameters(Lda::parameters(self, state, clock, seen), state, seen))
     }
 
     fn take_parameters(&self, state: &mut LdaState, seen: &WordFrequencies, clock: &Step) -> Result<Parameters> {
-        let topics = Lda::take_parameters(self, state, clock, &seen.counts);
+        let topics = Lda::take_parameters(self, state, clock, seen);
         Ok(parameters(topics, state, seen))
     }
 
@@ -117,6 +65,10 @@ impl LearnerModel for Lda {
 
     fn forget(&self, state: &mut LdaState, words: &[u32]) {
         state.counts.forget(words);
+    }
+
+    fn adopt(&self, seen: &mut WordFrequencies, clock: &Step) {
+        seen.remember(self.averaging.word_memory(), clock);
     }
 }
 

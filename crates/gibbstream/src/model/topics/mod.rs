@@ -14,4 +14,6 @@ pub mod lda;
 
 pub mod hdp;
 
+pub mod word_frequencies;
+
 pub mod learner;

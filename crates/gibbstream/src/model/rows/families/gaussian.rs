@@ -289,7 +289,7 @@ mod tests {
             let mut means: Vec<Vec<f64>> = (0..2).map(|k| start.component(k)[..2].to_vec()).collect();
             let mut covariances: Vec<Vec<f64>> = (0..2).map(|k| whole(start.component(k))).collect();
             let mut seen: Vec<(&[f64], Vec<f64>)> = Vec::new();
-            let mut online = online(model, StepSize::Power { kappa: 1.0, offset: 0.0, tau: 1.0 });
+            let mut online = online(model, StepSize::Power { kappa: 1.0, offset: 0.0, tau: 1.0, least: 0.0 });
             for (i, batch) in batches.iter().enumerate() {
                 for x in rows[50 * i..50 * (i + 1)].chunks(2) {
                     let joint: Vec<f64> =

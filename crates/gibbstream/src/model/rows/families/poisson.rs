@@ -143,7 +143,7 @@ mod tests {
         let mut weights = start.weights.clone();
         let mut rates: Vec<[f64; 2]> = (0..3).map(|k| start.component(k).try_into().unwrap()).collect();
         let (mut shares, mut sums) = ([0.0; 3], [[0.0; 2]; 3]);
-        let mut online = online(model, StepSize::Power { kappa: 1.0, offset: 0.0, tau: 1.0 });
+        let mut online = online(model, StepSize::Power { kappa: 1.0, offset: 0.0, tau: 1.0, least: 0.0 });
         for (i, batch) in batches.iter().enumerate() {
             for x in rows[50 * i..50 * (i + 1)].chunks(2) {
                 let probability = |k: usize| {

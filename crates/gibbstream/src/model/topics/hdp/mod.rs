@@ -21,6 +21,7 @@ use crate::model::topics::alpha::ThetaExpectation;
 use crate::model::topics::hdp::births::{BirthRule, Births};
 use crate::model::topics::hdp::candidates::CandidateDocument;
 use crate::model::topics::hdp::deaths::DeathRule;
+use crate::model::topics::word_frequencies::WordFrequencies;
 use crate::model::topics::lda::{FreshRows, Lda, LdaState, Topics};
 use crate::model::topics::hdp::sticks::{Birth, PiRule, SMALLEST_WEIGHT, Sticks, posterior_means};
 use crate::model::topics::rule::{TopicRule, WeightMap};
@@ -110,7 +111,7 @@ impl Hdp {
 
     /// The parameters that a state stands for after `step`; the last topic, with uniform words, is the remainder.
     pub fn parameters(&self, state: &LdaState, step: &Step) -> Topics {
-        let known = Lda { topics: state.counts.topics(), ..self.start.clone() }.parameters(state, step, &[]);
+        let known = Lda { topics: state.counts.topics(), ..self.start.clone() }.parameters(state, step, &WordFrequencies::default());
         let alpha = self.concentrations(state);
         if alpha.len() == known.topics() {
             return known;
@@ -122,6 +123,21 @@ impl Hdp {
             beta.push(uniform);
         }
         Topics { beta, alpha }
+    }
+
+    /// The rows of [`Self::parameters`] for some words, and the share of each topic in all tokens.
+    pub fn topics_of(&self, state: &LdaState, step: &Step, words: &[u32]) -> (Topics, Vec<f64>) {
+        let known = Lda { topics: state.counts.topics(), ..self.start.clone() };
+        let (known, mut shares) = known.topics_of(state, step, &WordFrequencies::default(), words);
+        let alpha = self.concentrations(state);
+        if alpha.len() == known.topics() {
+            return (Topics { alpha, ..known }, shares);
+        }
+        let uniform = 1.0 / self.start.vocabulary as f64;
+        let rows = known.beta.chunks_exact(known.topics());
+        let beta = rows.flat_map(|row| row.iter().copied().chain([uniform])).collect();
+        shares.push(0.0);
+        (Topics { beta, alpha }, shares)
     }
 
     /// How many topics may be born. Places for topics on trial become fewer with every topic that has gone, but there are
