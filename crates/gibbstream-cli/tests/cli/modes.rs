@@ -129,5 +129,5 @@ fn rows_of_numbers_have_none() {
     let folder = Folder::new();
     folder.write("rows.csv", "a,b\n1,2\n3,4\n");
     run(&folder, "train rows.csv --model gaussian-mixture --components 1 --mode stream --json")
-        .refused("--mode: has no meaning for --model gaussian-mixture; leave it out");
+        .refused("--mode: does not apply to --model gaussian-mixture; leave it out");
 }
