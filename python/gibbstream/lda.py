@@ -29,8 +29,8 @@ class LDA(TopicEstimator):
         How to tokenize raw text: parameters of :class:`TextCorpus`, such as ``{"min_df": 5, "stop_words": None}``. The
         model stores them.
     seeds : list of lists of str, or dict of them by label, optional
-        Words that pull the first topics: each of these topics starts with half of its tokens on its words. The keys of a
-        dictionary become labels.
+        Words that pull the first topics: each of these topics starts with half of its tokens on its words. The keys of
+        a dictionary become labels.
     transform_sweeps : int
         Sweeps over each document in ``transform``; the first quarter is dropped as burn-in, the rest is averaged. Fewer
         are faster and less accurate.
