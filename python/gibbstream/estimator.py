@@ -245,9 +245,10 @@ class TopicEstimator(
 
         Their number (``update``), ``documents``, ``tokens``, weight (``rho``), sum of alpha (``alpha_sum``),
         ``topics``, ``topics_used``, ``remainder`` (of models that find their number of topics) and ``seconds`` of
-        training until then. ``prequential``, ``prequential_error`` and ``prequential_unigram`` are the score of the last
-        documents before they were learnt from, its standard error, and the score of word frequencies alone, in nats per
-        document; None if documents were not scored (see the parameter ``prequential``). Of long runs every second, fourth, ... minibatch is kept, so that memory stays bounded.
+        training until then. ``prequential``, ``prequential_error`` and ``prequential_unigram`` are the score of the
+        last documents before they were learnt from, its standard error, and the score of word frequencies alone, in
+        nats per document; None if documents were not scored (see the parameter ``prequential``). Of long runs every
+        second, fourth, ... minibatch is kept, so that memory stays bounded.
         """
         return self._learnt(Model.records)
 
@@ -255,8 +256,9 @@ class TopicEstimator(
     def drift_(self) -> list[dict[str, Any]]:
         """Changes of the stream that were noticed, oldest first.
 
-        Each has the number of the minibatch (``update``), the ``documents`` learnt from before it and those when scores
-        began to be worse (``since``), nats per token ``before`` and ``now``, and the ``topics`` and ``words`` that moved.
+        Each has the number of the minibatch (``update``), the ``documents`` learnt from before it and those when
+        scores began to be worse (``since``), nats per token ``before`` and ``now``, and the ``topics`` and ``words``
+        that moved.
         """
         return [dict(change) for change in json.loads(self._learnt(Model.changes))]
 

@@ -320,7 +320,8 @@ def test_scores_on_the_way(counts):
     assert lda.model_hash_ == plain.model_hash_
     last, first = lda.history_[-1], lda.history_[0]
     assert first["prequential"] is None
-    assert last["prequential"] > 0 and last["prequential_unigram"] > 0
+    assert last["prequential"] > 0
+    assert last["prequential_unigram"] > 0
     assert plain.history_[-1]["prequential"] is None
     assert lda.drift_ == []
     recent = LDA(4, batch=20, sweeps=5, averaging="frequencies=50", min_step=0.1, random_state=0).fit(counts)
