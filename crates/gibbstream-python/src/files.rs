@@ -86,7 +86,7 @@ impl Files {
         }
         let has_text = inputs.have_text();
         let inputs =
-            if has_text { inputs.cut_by(inputs.find_language(SAMPLED_FROM_STREAMS)) } else { inputs };
+            if has_text { inputs.cut_by(inputs.find_language(SAMPLED_FROM_STREAMS)?) } else { inputs };
         let mut documents = inputs.expected_documents();
         let vocabulary = match words {
             Some(words) => Vocabulary::new(words)?,

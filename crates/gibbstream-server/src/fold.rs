@@ -238,7 +238,7 @@ impl Fold {
         if self.inputs.tokenizer.needs_language() {
             let texts = self.held_out.texts.iter().chain(&self.waiting);
             let first: Vec<String> = texts.take(SAMPLED_FROM_STREAMS).cloned().collect();
-            self.inputs.tokenizer = lines(&self.inputs, &first)?.find_language(SAMPLED_FROM_STREAMS);
+            self.inputs.tokenizer = lines(&self.inputs, &first)?.find_language(SAMPLED_FROM_STREAMS)?;
             self.run.cut_by(self.inputs.tokenizer.clone());
         }
         self.has_begun = true;

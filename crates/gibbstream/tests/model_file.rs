@@ -160,7 +160,7 @@ fn files_with_a_right_checksum_but_wrong_content_are_refused() {
         (r#"\"components\":2"#, r#"\"components\":0"#, "topics: 0 is not a number of topics"),
         (r#"\"sweeps\":20"#, r#"\"sweepz\":20"#, "its settings are not readable"),
         (r#""dtype":"U64""#, r#""dtype":"I64""#, "array 'word_counts' is I64"),
-        ("third", "t\nird", "it has 4 words for a vocabulary of 3"),
+        ("e\nthird", "e\nt\nird", "it has 4 words for a vocabulary of 3"),
     ] {
         let found = load(&replaced(&bytes, from, to), folder.path());
         let text = found.err().map(|error| error.to_string()).unwrap_or_default();

@@ -270,7 +270,7 @@ impl TrainArgs {
     /// a temporary file: to count its words, or for more passes.
     fn mode_of_input(&self, settings: &Settings) -> Result<Mode> {
         let open = self.words.open_rule()?.is_some();
-        let known = self.input.reading.vocab.is_some() && self.words.limits()?.keep_all();
+        let known = self.input.reading.vocab.is_some() && self.words.limits()?.as_told().keep_all();
         let words = open || known || !settings.model.has_topics();
         let once = self.passes.unwrap_or(settings.method.usual_passes()) == 1;
         let is_stream =

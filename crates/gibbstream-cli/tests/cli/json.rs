@@ -8,7 +8,7 @@ fn sorted(names: &str) -> Vec<&str> {
     names
 }
 
-const TRAIN: &str = "schema model method mode topics vocabulary documents passes tokens out_of_vocabulary_tokens updates sweeps seed threads \
+const TRAIN: &str = "schema model method mode topics vocabulary language documents passes tokens out_of_vocabulary_tokens updates sweeps seed threads \
     train_seconds train_cpu_seconds token_sweeps_per_cpu_second peak_rss_mib alpha_sum model_hash warnings";
 
 const EVALUATE: &str = "schema model_hash method seed estimator particles documents tokens out_of_vocabulary_tokens \

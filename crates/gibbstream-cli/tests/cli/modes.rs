@@ -118,7 +118,7 @@ fn both_settings_are_listed() {
     };
     let row = |step: &str, averaging: &str| (json!("g-oem"), json!(step), json!(averaging));
     assert_eq!(kept("methods"), row("power kappa=0.6 offset=3 tau=1", "frequencies"));
-    assert_eq!(kept("methods_for_streams"), row("power kappa=0.5 offset=3 tau=1", "none"));
+    assert_eq!(kept("methods_for_streams"), row("power kappa=0.5 offset=3 tau=1 min=0.02", "none"));
     assert_eq!(methods["methods_for_streams"].as_array().unwrap().len(), 1);
     let text = run(&folder, "methods").ok().stdout;
     assert!(text.contains("For streams (--mode stream;"), "{text}");

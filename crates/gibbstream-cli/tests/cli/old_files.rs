@@ -95,7 +95,7 @@ impl Stored {
         let mixtures = Value::Array(run(&self.folder, &infer).ok().json_lines());
         let score = self.json(&format!("evaluate {path} {input} --limit-docs 10"));
         if let Some(topics) = expected.get("topics") {
-            let found = self.json(&format!("topics {path} --words 3"));
+            let found = self.json(&format!("topics {path} --words 3 --lambda 1"));
             agree(path, topics, &found["topics"], ROUNDING);
         } else {
             agree(path, &expected["evaluate"], &score, ROUNDING);

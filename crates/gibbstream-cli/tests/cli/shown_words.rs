@@ -27,7 +27,7 @@ fn noisy(folder: &Folder) {
 fn words_that_tell_topics_apart_are_shown_and_their_weights_are_probabilities() {
     let folder = Folder::new();
     noisy(&folder);
-    let flags = "--topics 2 --batch 20 --sweeps 10 --passes 3 --seed 1";
+    let flags = "--topics 2 --batch 20 --sweeps 10 --passes 3 --seed 1 --max-df 1";
     run(&folder, &format!("train noisy.txt {flags} --out noisy.gbs")).ok();
     let (shown, probable) =
         (topics(&folder, "noisy.gbs --words 5"), topics(&folder, "noisy.gbs --words 5 --lambda 1"));

@@ -11,7 +11,8 @@ fn waiting(folder: &Folder, documents: usize, flags: &[&str]) -> Child {
     let mut child = signalled()
         .current_dir(folder.path())
         .args(["train", "-", "--format", "text", "--vocab", "vocab.txt", "--topics", "2", "--batch", "2"])
-        .args(["--log", "log.jsonl"])
+        // Otherwise the run would wait for a minibatch to find the language in, before it begins.
+        .args(["--log", "log.jsonl", "--language", "en"])
         .args(flags)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

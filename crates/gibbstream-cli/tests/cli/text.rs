@@ -50,7 +50,7 @@ fn the_language_is_found_told_and_kept() {
     assert!(ran.stderr.starts_with("read 60 documents in German: "), "{}", ran.stderr);
     assert!(run(&folder, "inspect m.gbs").ok().stdout.contains(", German"));
     // As a stream it is found in the first documents, with the same result however it is read.
-    let stream = "--topics 2 --batch 10 --json --vocab-mode grow";
+    let stream = "--topics 2 --batch 10 --json --vocab-mode grow --mode stream";
     let piped = run_with(&folder, &format!("train - --format text {stream}"), |command| {
         command.write_stdin(GERMAN.repeat(30));
     })

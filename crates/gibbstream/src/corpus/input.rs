@@ -197,6 +197,15 @@ impl Input {
         Ok(())
     }
 
+    /// What was read so far was only looked at; the next reading begins where this one did. What is spooled was traced when
+    /// it was copied.
+    pub fn forget_reading(&self) {
+        let origin = self.origin.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*origin, Origin::File(_) | Origin::Followed(..)) {
+            self.trace.forget();
+        }
+    }
+
     /// How far it was read; `None` if it was not.
     pub fn place(&self) -> Option<InputPlace> {
         if !matches!(self.content, Content::Parquet(_)) || is_stdin(&self.name) {

@@ -363,34 +363,42 @@ impl ResolvedInputs {
 
     /// The tokenizer for the language of the documents, if it is to be found: it is looked for in the first documents, of
     /// streams in no more than `first` of them.
-    pub fn find_language(&self, first: usize) -> Tokenizer {
+    pub fn find_language(&self, first: usize) -> Result<Tokenizer> {
         let tokenizer = self.tokenizer();
-        let texts = if tokenizer.needs_language() { self.first_texts(first) } else { Vec::new() };
-        tokenizer.decided(&texts)
+        let texts = if tokenizer.needs_language() { self.first_texts(first)? } else { Vec::new() };
+        Ok(tokenizer.decided(&texts))
     }
 
-    /// The texts of the first documents, as far as they can be read: who reads them for their words tells what is wrong.
-    fn first_texts(&self, first: usize) -> Vec<String> {
+    /// The texts of the first documents.
+    fn first_texts(&self, first: usize) -> Result<Vec<String>> {
         let is_endless = self.selection.inputs.iter().any(Input::is_followed);
-        match self.selection.inputs.first().map(|input| input.first_lines(first)) {
-            Some(Ok(None)) => self.read_texts(if is_endless { first } else { SAMPLED_DOCUMENTS }),
+        match self.selection.inputs.first().map(|input| input.first_lines(first)).transpose()?.flatten() {
+            None => {
+                let texts = self.read_texts(if is_endless { first } else { SAMPLED_DOCUMENTS });
+                // They were only looked at: a place in the input is that of what was learnt from.
+                self.selection.inputs.iter().for_each(Input::forget_reading);
+                texts
+            }
             // What cannot be read again must not be taken away.
-            Some(Ok(Some(lines))) => {
+            Some(lines) => {
                 let (inputs, bad) = (Arc::new(vec![lines]), Arc::new(BadRecords::new(true)));
                 let selection = Selection { inputs, bad, skip: 0, start: None, ..Selection::clone(&self.selection) };
                 Self { selection: Arc::new(selection), ..self.clone() }.read_texts(first)
             }
-            Some(Err(_)) | None => Vec::new(),
         }
     }
 
-    fn read_texts(&self, most: usize) -> Vec<String> {
+    fn read_texts(&self, most: usize) -> Result<Vec<String>> {
         let Selection { fields, skip, limit, .. } = &*self.selection;
         let most = limit.unwrap_or(u64::MAX).min(most as u64);
         let read = self.range(*skip, Some(most)).keeping(vec![fields.text.clone()], KeptCheck::default());
-        let documents = read.cut_by(Tokenizer::plain()).documents(&Vocabulary::default());
-        let texts = documents.map_while(Result::ok).filter_map(|document| document.kept.into_iter().next());
-        texts.filter_map(|text| if let Value::String(text) = text { Some(text) } else { None }).collect()
+        let mut texts = Vec::new();
+        for document in read.cut_by(Tokenizer::plain()).documents(&Vocabulary::default()) {
+            if let Some(Value::String(text)) = document?.kept.into_iter().next() {
+                texts.push(text);
+            }
+        }
+        Ok(texts)
     }
 
     /// Whether standard input or a pipe is among the inputs, and has not been spooled.

@@ -87,7 +87,8 @@ pub fn block(batch: &AnyBatch<'_>, range: Range<usize>) -> Vec<u8> {
     let (first, pass, packed) = match batch {
         AnyBatch::Documents(batch) => {
             let word = |entry: &Entry| (batch.words()[entry.word as usize], entry.count);
-            let document = |index: usize| (batch.document(index).iter().map(word).collect(), 0);
+            let document =
+                |index: usize| (batch.document(index).iter().map(word).collect(), batch.unknown_of(index));
             let documents = range.clone().map(document).collect();
             (batch.first(), batch.pass(), Packed::Documents(documents))
         }

@@ -68,8 +68,8 @@ fn with_words_of_today(mut before: Value, now: &Value) -> Value {
         *old = today;
     };
     let adapts = |name: &str| now["words"]["adaptive"][name] == true;
+    overlay(&["input", "tokenizer"], &["lowercase", "min_length", "ngrams"]);
     if now["words"].is_object() {
-        overlay(&["input", "tokenizer"], &["lowercase", "min_length", "ngrams"]);
         let told = ["min_documents", "max_document_share"].into_iter().filter(|name| !adapts(name));
         overlay(&["words"], &told.chain(["max_words"]).collect::<Vec<_>>());
     }

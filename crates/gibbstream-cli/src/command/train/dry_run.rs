@@ -5,6 +5,7 @@ use crate::Outcome;
 use crate::args::General;
 use crate::args::train::Plan;
 use crate::command::methods::described;
+use crate::measure::program_bytes;
 use crate::output::{Output, STRONG, bytes, count};
 use gibbstream::corpus::{Document, Minibatch, OpenRule};
 use gibbstream::learn::knobs::parts;
@@ -16,8 +17,10 @@ use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The program itself, and bookkeeping per word of the vocabulary.
-const PROGRAM_BYTES: u64 = 15 << 20;
+/// The program itself, where the system does not tell; what it allocates beside the model; and bookkeeping per word of the
+/// vocabulary.
+const PROGRAM_BYTES: u64 = 12 << 20;
+const OTHER_BYTES: u64 = 6 << 20;
 const BYTES_PER_WORD: u64 = 100;
 
 /// Observations and time that are spent on finding out how fast it goes.
@@ -38,7 +41,7 @@ pub fn run(plan: &Plan, prepared: &Prepared, general: &General, output: &Output)
         // Statistics, parameters, fresh statistics, and a copy for scoring; rows that are learnt from or read ahead.
         let model = trial.as_ref().map(|trial| trial.model_bytes);
         let rows = 4 * 8 * (settings.batch.most * settings.features) as u64;
-        (model, model.map(|model| 4 * model + rows + PROGRAM_BYTES))
+        (model, model.map(|model| 4 * model + rows + own_bytes()))
     };
     let speed = trial.map(|trial| trial.documents_per_second);
     let seconds =
@@ -125,6 +128,11 @@ fn most_topics(settings: &Settings) -> u64 {
     settings.model.hdp().map_or(settings.components, |hdp| hdp.max_topics) as u64
 }
 
+/// Bytes of the program itself.
+fn own_bytes() -> u64 {
+    program_bytes().unwrap_or(PROGRAM_BYTES) + OTHER_BYTES
+}
+
 /// Bytes that training topics will take at most; reading far more documents does not change it.
 fn memory(plan: &Plan, model: u64, words: u64, sample: &Sample) -> u64 {
     let method = &plan.settings.method;
@@ -146,7 +154,7 @@ fn memory(plan: &Plan, model: u64, words: u64, sample: &Sample) -> u64 {
     let of_document =
         |document: &Document| document.words.len() as u64 * document.tokens().min(topics) * 4 * 2;
     let local = if samples { first.iter().map(of_document).sum::<u64>() } else { 0 };
-    model * copies + distinct * (weights + fresh) + local + words * BYTES_PER_WORD + PROGRAM_BYTES
+    model * copies + distinct * (weights + fresh) + local + words * BYTES_PER_WORD + own_bytes()
 }
 
 /// Some observations from the beginning; none if they cannot be read without being used up.

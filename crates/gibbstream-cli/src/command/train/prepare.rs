@@ -62,7 +62,7 @@ impl Prepared {
         if let Some(base) = base {
             inputs = inputs.cut_by(tokenizer_of(base));
         } else if has_text {
-            inputs = inputs.cut_by(inputs.find_language(plan.first_documents()));
+            inputs = inputs.cut_by(inputs.find_language(plan.first_documents())?);
         }
         let mut counted = None;
         let (source, features, documents) = if has_topics {

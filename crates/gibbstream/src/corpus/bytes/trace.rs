@@ -125,6 +125,11 @@ impl Trace {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What was read so far was only looked at, and does not count.
+    pub fn forget(&self) {
+        *self.locked() = Traced::default();
+    }
+
     /// The input is read from its top again.
     pub fn restart(&self, name: &Path) {
         let furthest = self.place(name);

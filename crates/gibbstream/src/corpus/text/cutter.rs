@@ -70,6 +70,8 @@ impl<'a, V: FnMut(Cut<'_>)> Cutter<'a, V> {
     #[inline]
     fn second_word(&mut self, piece: &str, place: Range<usize>) {
         self.word.clear();
+        // A mark that combines with a blank comes with it.
+        let piece = piece.trim();
         if piece.is_ascii() {
             self.word.push_str(piece);
             if self.tokenizer.lowercase && !self.is_turkic() {

@@ -77,6 +77,11 @@ impl VocabularyLimits {
         !adapts && self.max_words.is_none() && self.min_documents <= 1 && self.max_document_share >= 1.0
     }
 
+    /// Whether a word that is in so many of the documents is kept.
+    fn keeps(&self, with_it: u64, documents: u64) -> bool {
+        with_it >= self.min_documents && with_it as f64 <= self.max_document_share * documents as f64
+    }
+
     /// The same without limits that adapt.
     #[must_use]
     pub fn as_told(&self) -> Self {
@@ -227,14 +232,15 @@ impl VocabularyCounter {
     /// The same, with how many words each limit dropped.
     pub fn finish_reporting(self, limits: &VocabularyLimits) -> Result<(Vocabulary, WordReport)> {
         limits.check()?;
-        let limits = &limits.adapted(self.documents);
-        let most_documents = limits.max_document_share * self.documents as f64;
         let mut found: Vec<&WordCount> =
             self.ids.values().map(|&id| &self.words[id as usize]).filter(|word| word.documents > 0).collect();
         let distinct = found.len();
+        // Limits that nobody asked for do not leave a corpus without words.
+        let adapted = limits.adapted(self.documents);
+        let leaves_some = found.iter().any(|word| adapted.keeps(word.documents, self.documents));
+        let limits = &if leaves_some { adapted } else { limits.as_told() };
         let rare = found.iter().filter(|word| word.documents < limits.min_documents).count();
-        found
-            .retain(|word| word.documents >= limits.min_documents && word.documents as f64 <= most_documents);
+        found.retain(|word| limits.keeps(word.documents, self.documents));
         if found.is_empty() {
             return Err(self.nothing_left(limits, distinct, rare));
         }

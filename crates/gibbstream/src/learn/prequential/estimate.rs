@@ -55,21 +55,20 @@ pub fn estimate(view: &TopicView, document: &[Entry], seed: Seed, key: u64, part
     together(first, second)
 }
 
-/// For small differences `d` the mean of two logarithms plus `d^2 / 4`, an unbiased estimate of half their variance. A large
-/// difference is no Gaussian any more, and counts less.
+/// From this difference of two runs on, in nats, the correction grows no faster than the difference.
+const LARGE_DIFFERENCE: f64 = 4.0;
+
+/// The mean of two logarithms plus `d^2 / 4`, an unbiased estimate of half their variance if they are Gaussian. A large
+/// difference `d` is no Gaussian any more, and counts less.
 fn together(first: f64, second: f64) -> Estimated {
     let difference = (first - second).abs();
-    let correction = log_cosh(difference * std::f64::consts::FRAC_1_SQRT_2);
-    let square = difference * difference;
+    let quadratic = difference.min(LARGE_DIFFERENCE);
+    let correction = quadratic * quadratic / 4.0 + (difference - quadratic) * LARGE_DIFFERENCE / 2.0;
     Estimated {
         log_likelihood: first.midpoint(second) + correction,
         // Of the mean, and of the correction.
-        variance: square / 4.0 + correction * correction / 1.5,
+        variance: difference * difference / 4.0 + correction * correction / 1.5,
     }
-}
-
-fn log_cosh(x: f64) -> f64 {
-    x + libm::log1p(libm::exp(-2.0 * x)) - std::f64::consts::LN_2
 }
 
 #[cfg(test)]
