@@ -195,9 +195,11 @@ class ColumnSource(PackSource):
         tables = self._known_language(counter)
         if (given := options.get("vocabulary")) is not None:
             return list(given)
+        documents = 0
         for values in tables:
             counter.add(values)
-        fewest, largest_share = limits(options.get("min_df", "auto"), options.get("max_df", "auto"), self.count)
+            documents += len(values)
+        fewest, largest_share = limits(options.get("min_df", "auto"), options.get("max_df", "auto"), documents)
         return counter.finish(options.get("max_vocab"), fewest, largest_share)
 
     def _known_language(self, counter: WordCounter) -> Iterator[Any]:

@@ -50,7 +50,7 @@ def test_tokens_and_chunks(lda):
     tokens = [["dog", "cat"], ["bond", "stock"]] * 60
     assert LDA(2, **PARAMETERS).fit(tokens).vocabulary_ == ["bond", "cat", "dog", "stock"]
     chunks = (TEXTS[start : start + 7] for start in range(0, 120, 7))
-    stream = LDA(2, **PARAMETERS, text={"vocabulary": lda.vocabulary_}).fit(chunks)
+    stream = LDA(2, **PARAMETERS, mode="file", text={"vocabulary": lda.vocabulary_}).fit(chunks)
     assert stream.model_hash_ == lda.model_hash_
     assert LDA(2, **PARAMETERS, text={"min_df": 31}).fit(TEXTS).vocabulary_ == ["bonds", "cat", "dog", "stocks"]
     for _ in range(2):

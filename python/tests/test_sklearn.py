@@ -117,7 +117,7 @@ def test_parameters_are_those_of_the_table(kind):
     assert set(table) <= set(parameters)
     assert set(kind._knobs) == set(table) - {"random_state"}
     for name in kind._knobs:
-        assert f"\n    {name} : " in kind.__doc__
+        assert f"\n{name} : " in inspect.cleandoc(kind.__doc__)
         default = parameters[name].default
         if default is not None and name not in ("n_components", "paper"):
             assert type(default)(table[name]) == default, name

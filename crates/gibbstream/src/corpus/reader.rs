@@ -392,13 +392,17 @@ impl ResolvedInputs {
         let Selection { fields, skip, limit, .. } = &*self.selection;
         let most = limit.unwrap_or(u64::MAX).min(most as u64);
         let read = self.range(*skip, Some(most)).keeping(vec![fields.text.clone()], KeptCheck::default());
+        let all_text = self.formats().all(|(_, format)| format.has_text());
         let mut texts = Vec::new();
         for document in read.cut_by(Tokenizer::plain()).documents(&Vocabulary::default()) {
-            if let Some(Value::String(text)) = document?.kept.into_iter().next() {
-                texts.push(text);
+            match document {
+                Ok(document) => texts.extend(document.kept.into_iter().next()),
+                Err(error) if all_text || matches!(error, Error::Io { .. }) => return Err(error),
+                // Counts, which have no language, may follow.
+                Err(_) => break,
             }
         }
-        Ok(texts)
+        Ok(texts.into_iter().filter_map(|text| if let Value::String(text) = text { Some(text) } else { None }).collect())
     }
 
     /// Whether standard input or a pipe is among the inputs, and has not been spooled.

@@ -138,8 +138,8 @@ fn memory(plan: &Plan, model: u64, words: u64, sample: &Sample) -> u64 {
     let method = &plan.settings.method;
     let (topics, boost) = (most_topics(&plan.settings), u64::from(method.boost));
     let averaging = method.averaging.is_on();
-    // Statistics, their mean, and a copy of the topics for scoring.
-    let copies = 1 + u64::from(averaging) + u64::from(plan.holdout > 0);
+    // Statistics, their mean, and a copy of the topics for scoring and for the words that are shown.
+    let copies = 2 + u64::from(averaging);
     // Weights of the words of a minibatch: the sampler's are in single precision.
     let samples = !matches!(method.local, Local::MeanField);
     let weights = if samples { 4 * topics.next_multiple_of(16) } else { 8 * topics };

@@ -89,7 +89,7 @@ impl Prepared {
         if has_topics {
             check_size(plan)?;
         }
-        if base.is_none() && has_text {
+        if base.is_none() && has_text && plan.inputs.tokenizer.needs_language() {
             note_language(source.inputs.tokenizer(), counted.as_ref(), output);
         }
         let tokenizer = match base {
