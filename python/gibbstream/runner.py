@@ -331,7 +331,7 @@ def _check_request(before: dict[str, Any], now: dict[str, Any], estimator: Learn
     if different:
         raise ValueError(
             f"resume: the run in {folder} was started differently ({', '.join(different)}); "
-            "ask for the same as before, or use another folder"
+            "use the same settings as before, or another folder"
         )
 
 

@@ -569,7 +569,7 @@ class LDAModel(_LDAParams, Model, MLReadable, MLWritable):
             if different:
                 raise ValueError(
                     f"checkpointDir: the stream in {folder} was started differently ({', '.join(different)}); "
-                    "ask for the same as before, or use another folder"
+                    "use the same settings as before, or another folder"
                 )
             self.estimator = gibbstream.LDA._with(model, {})
             self.last_batch = state["stream"]["batch"]

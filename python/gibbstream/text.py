@@ -40,7 +40,7 @@ class TextCorpus:
     html : {"auto", "strip", "keep"}
         Whether markup that is recognised, everything that looks like a tag, or nothing is taken out.
     keep_urls : bool
-        Keep web and mail addresses as words.
+        Keep URLs and email addresses as words.
     phrases : bool
         Take words that belong together (``new_york``) for one word; the texts are read once more to find them.
     max_vocab : int, optional

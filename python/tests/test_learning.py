@@ -140,7 +140,7 @@ def test_every_knob_changes_what_is_learnt(knob, counts):
         ({"n_components": "ten"}, TypeError, "n_components: 'ten' is not a whole number from 0 on"),
         ({"method": "gibbs"}, ValueError, "method: there is no method called 'gibbs'; choose one of g-oem,"),
         ({"batch": 0}, ValueError, "batch: a minibatch has at least one document; choose 1 or more"),
-        ({"sweeps": 0}, ValueError, "sweeps: 0 sweeps estimate nothing"),
+        ({"sweeps": 0}, ValueError, "sweeps: 0 is not a number of sweeps"),
         ({"kappa": 2.0}, ValueError, r"kappa: 2 is not in \[0, 1\]"),
         ({"kappa": "fast"}, TypeError, "kappa: 'fast' is not a number"),
         ({"local": "vb"}, ValueError, "local: there is no `vb`; use one of gibbs, mean-field, mh"),

@@ -72,7 +72,7 @@ pub fn each_mixture(
     mut each: impl FnMut(&Mixture),
 ) -> PyResult<()> {
     if sweeps == 0 {
-        let problem = "0 sweeps estimate nothing";
+        let problem = "0 is not a number of sweeps";
         return Err(Error::setting("transform_sweeps", problem, "use for example 100")).or_exception();
     }
     let inference = MixtureInference { sweeps, seed: Seed(seed), details };

@@ -102,7 +102,7 @@ fn numbered(py: Python<'_>, seeds: &str, features: &Features) -> PyResult<Vec<Ve
     let (numbers, unknown) = seeds.numbered(&features.vocabulary());
     if !unknown.is_empty() {
         let list = unknown.join(", ");
-        let text = format!("seeds: these words are not in the vocabulary and pull nothing: {list}");
+        let text = format!("seeds: these words are not in the vocabulary and have no effect: {list}");
         let text = std::ffi::CString::new(text.replace('\0', " "))?;
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 3)?;
     }

@@ -41,7 +41,7 @@ impl Written {
                     let word = token.trim();
                     if word.contains(['\n', '\r']) {
                         let problem = format!("token {} of document {row} has a line break in it", at + 1);
-                        return Err(Error::setting("texts", problem, "write one word a token"));
+                        return Err(Error::setting("texts", problem, "write one word per token"));
                     }
                     if !word.is_empty() {
                         count += 1;

@@ -35,7 +35,7 @@ pub struct Metrics {
     pub accepted: Counter,
     /// Connections that are open.
     pub connections: Gauge,
-    /// Requests that are being worked on.
+    /// Requests in progress.
     pub working: Gauge,
     learnt: Gauge,
     waiting: Gauge,
@@ -83,7 +83,7 @@ impl Default for Metrics {
                 Counter::default(),
             ),
             connections: whole(&mut all, "connections", "Connections that are open"),
-            working: whole(&mut all, "requests_working", "Requests that are being worked on"),
+            working: whole(&mut all, "requests_working", "Requests in progress"),
             learnt: whole(&mut all, "documents_learnt", "Documents that the model has learnt from"),
             waiting: whole(
                 &mut all,

@@ -104,7 +104,7 @@ pub fn check_address(listen: SocketAddr, tokens: &Tokens) -> Result<()> {
     }
     Err(Error::setting(
         "listen",
-        format!("others can reach {listen}, and no token is asked for"),
+        format!("{listen} can be reached from other machines, and no token is required"),
         "listen on 127.0.0.1, or name a file with a token with {token-file}",
     ))
 }

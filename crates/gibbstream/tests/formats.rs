@@ -173,7 +173,7 @@ fn patterns_are_the_files_in_order_of_their_names() {
     assert_eq!(words_of(inputs(&folder.path().join("?-[12].*"))), [[(3, 1)], [(0, 1)], [(1, 1)]]);
     let refused = inputs(&folder.path().join("z*")).resolve().err().unwrap().to_string();
     let pattern = folder.path().join("z*").display().to_string();
-    assert_eq!(refused, format!("INPUT: no file is like `{pattern}`; check the pattern, or name the files"));
+    assert_eq!(refused, format!("INPUT: no file matches `{pattern}`; check the pattern, or name the files"));
     // A file may be called like a pattern.
     assert_eq!(words_of(inputs(&write(folder.path(), "b*.txt", "fox"))), [[(3, 1)]]);
 }

@@ -144,10 +144,10 @@ pub struct WordArgs {
     #[arg(long, value_name = "N")]
     max_vocab: Option<usize>,
     /// Drop words that occur in fewer than N documents; auto grows with the number of documents (2 of 1,000, 5 of 20,000).
-    /// auto is for text with --vocab-mode fixed: inputs of counts keep all words
+    /// auto applies to text with --vocab-mode fixed; count formats keep all words
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = parse_auto::<u64>)]
     min_df: Auto<u64>,
-    /// Drop words that occur in more than this share of the documents; auto is 0.5 for text of 200 documents or more
+    /// Drop words that occur in more than this share of the documents; auto is 0.5 for 200 or more documents of text
     #[arg(long, value_name = "SHARE|auto", default_value = "auto", value_parser = parse_auto::<f64>)]
     max_df: Auto<f64>,
     /// Language of the text, as a code such as `en`; auto detects it from the first documents
@@ -160,10 +160,10 @@ pub struct WordArgs {
     /// Markup in text: auto (strip known tags), strip (everything that looks like a tag) or keep
     #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = Html::NAMES.map(|(name, _)| name), hide_possible_values = true)]
     html: String,
-    /// Keep web and mail addresses as words
+    /// Keep URLs and email addresses as words
     #[arg(long)]
     keep_urls: bool,
-    /// Treat words that belong together (new york, hard drive) as one word; reads the input once more to find them
+    /// Join words that belong together (new york, hard drive) into one word; the input is read once more to find them
     #[arg(long)]
     pub phrases: bool,
     /// Also count phrases of up to N consecutive words (new_york)

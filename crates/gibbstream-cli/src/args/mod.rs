@@ -140,7 +140,7 @@ impl GeneralArgs {
     pub fn check(&self) -> gibbstream::Result<General> {
         if self.threads == Some(0) {
             let advice = "use 1 or more, or leave it out to use all cores";
-            return Err(Error::setting("--threads", "0 threads cannot compute", advice));
+            return Err(Error::setting("--threads", "0 is not a number of threads", advice));
         }
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let asked = self.threads.unwrap_or(cores);

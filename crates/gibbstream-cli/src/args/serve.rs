@@ -18,10 +18,10 @@ Examples:
   gibbstream serve --data events/ --listen 0.0.0.0:8700 --token-file secret
 
 Documents are on disk before they are acknowledged, and are learnt from when their minibatch is full. After N documents the
-model has the model_hash of `gibbstream train -` with the same flags and --vocab-mode grow. The folder holds everything; kill
-the service whenever you like, and start it again with --data alone.
+model has the model_hash of `gibbstream train -` with the same flags and --vocab-mode grow. The folder holds everything: you
+can kill the service at any time, and start it again with --data alone.
 
-SIGTERM or Ctrl-C finishes the minibatch and the requests that were begun, and writes a checkpoint and DIR/model.gbs.";
+SIGTERM or Ctrl-C finishes the minibatch and the open requests, and writes a checkpoint and DIR/model.gbs.";
 
 /// Flags of `train` that do not apply to a service.
 const NOT_FOR_SERVICES: [&str; 17] = [

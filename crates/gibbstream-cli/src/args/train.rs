@@ -38,8 +38,8 @@ the same model as that of an uninterrupted run. Input from a pipe must start aga
 or use --vocab-mode grow or hash=BITS.
 
 --seeds FILE starts the first topics from words that you choose: one line of words per topic, such as
-`space: orbit nasa shuttle`. The text before the colon becomes the label of the topic. Seeds only say which topic is
-which; the other words are learnt.
+`space: orbit nasa shuttle`. The text before the colon becomes the label of the topic. Seed words only decide how a
+topic starts; all its words are then learnt from the documents.
 
 --continue MODEL trains a model on more documents. Its settings stay the same unless flags change them. Changes are
 recorded in the history of the model.";
@@ -70,7 +70,7 @@ const DOCUMENT_FLAGS: [&str; 3] = ["text-field", "transpose", "seeds"];
 pub struct TrainCommand {
     #[command(flatten)]
     pub train: TrainArgs,
-    /// File with words that pull topics: a line of words for each topic, or `label: words`
+    /// File with seed words that guide topics: one line of words per topic, or `label: words`
     #[arg(long, value_name = "FILE")]
     pub seeds: Option<PathBuf>,
 }
@@ -186,7 +186,7 @@ impl TrainArgs {
                 format!("does not apply to {{model}} {}", settings.model.name())
             })?,
             Some(base) => {
-                self.refuse(&["seeds"], || "a model that is continued has topics already".into())?;
+                self.refuse(&["seeds"], || "a continued model already has topics".into())?;
                 self.check_words(base)?;
             }
             None => {}
@@ -238,7 +238,7 @@ impl TrainArgs {
             return refuse("--seeds", problem, "use --vocab-mode fixed, or leave them out");
         }
         if self.follow && (passes > 1 || settings.method.whole_corpus) {
-            let problem = "a stream without end cannot be read as a whole";
+            let problem = "an endless stream cannot be read as a whole";
             return refuse("--follow", problem, "use one pass, and a method that learns from minibatches");
         }
         let tokenizer = match base {
@@ -290,7 +290,7 @@ impl TrainArgs {
         let words_grow = opens && !base.features.vocabulary().is_hashed();
         let allowed = |flag: &str| words_grow && ["vocab-mode", "max-vocab"].contains(&flag);
         let flags: Vec<&str> = WORD_FLAGS.into_iter().filter(|flag| !allowed(flag)).collect();
-        self.refuse(&flags, || "the words of a model that is continued are those that it has".into())
+        self.refuse(&flags, || "a continued model keeps its words".into())
     }
 
     /// Refuses flags that cannot have an effect.

@@ -174,7 +174,7 @@ pub fn run(args: &CompareArgs, general: &General, output: &Output) -> anyhow::Re
 impl CompareArgs {
     fn check(&self) -> gibbstream::Result<()> {
         if self.words == 0 {
-            return Err(Error::setting("--words", "0 words say nothing of a topic", "use 1 or more"));
+            return Err(Error::setting("--words", "0 is not a number of words", "use 1 or more"));
         }
         if !(0.0..=1.0).contains(&self.same) {
             let problem = format!("{} is not a similarity from 0 to 1", self.same);
@@ -185,7 +185,7 @@ impl CompareArgs {
             return Err(Error::setting("--fail-below", "there are no scores without INPUT", advice));
         }
         if self.fail_below.is_some_and(f64::is_nan) {
-            return Err(Error::setting("--fail-below", "NaN is below nothing", "use a number of nats"));
+            return Err(Error::setting("--fail-below", "NaN is not a number of nats", "use a number of nats"));
         }
         Ok(())
     }

@@ -106,7 +106,7 @@ pub fn run(
     let out = args.out.as_ref().map(|path| Destination::new(path, Kind::MODEL, general.force));
     out.as_ref().map_or(Ok(()), |out| out.check(&[]))?;
     if let Some(path) = args.report.as_ref().filter(|&path| args.out.as_ref() == Some(path)) {
-        return Err(Error::output(path, "is to hold both the model and the page", "name two files").into());
+        return Err(Error::output(path, "cannot hold both the model and the page", "name two files").into());
     }
     let page = args.report.as_ref().map(|path| Destination::new(path, PageFile::KIND, general.force));
     let page = page.map(|page| PageFile::create(&page, &[])).transpose()?;

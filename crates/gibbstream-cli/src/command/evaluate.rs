@@ -199,7 +199,7 @@ fn warn_about(score: &AnyScore, output: &Output) {
     let is_worse = score.log_perplexity() > single;
     match score {
         AnyScore::Documents(Score { tokens: 0, .. }) => {
-            output.warn("the documents have no words that the model knows, so the scores say nothing");
+            output.warn("the documents have no words that the model knows, so the scores are meaningless");
         }
         AnyScore::Documents(_) if is_worse => {
             output.warn("the model predicts these documents worse than word frequencies alone do (unigram)");
@@ -236,7 +236,7 @@ fn table(report: &Report<'_>, score: &Score) -> String {
          perplexity                   {}\n\
          {}{}{}\
          documents                    {}\n\
-         tokens                       {} ({} outside of the vocabulary left out)\n\
+         tokens                       {} ({} outside the vocabulary left out)\n\
          estimator                    {} with {} particles, seed {}{chance}\n\
          model                        {} {}\n",
         score.log_perplexity_per_document,

@@ -222,7 +222,7 @@ impl Changed {
         deleted.sort_unstable();
         if let Some(twice) = deleted.iter().find(|topic| args.join.iter().any(|join| join.0.contains(topic)))
         {
-            let problem = format!("topic {twice} is to be joined and to be taken out");
+            let problem = format!("topic {twice} is both joined and deleted");
             return Err(Error::setting("--delete", problem, "do one of them"));
         }
         if let Some(unknown) = deleted.iter().find(|topic| **topic >= topics) {
@@ -335,7 +335,7 @@ fn summary(report: &Report) -> Result<String, std::fmt::Error> {
         )?;
     }
     if report.partial_words > 0 {
-        writeln!(text, "{} words are known to some of the models only", count(report.partial_words as u64))?;
+        writeln!(text, "{} words are known to only some of the models", count(report.partial_words as u64))?;
     }
     writeln!(
         text,

@@ -45,11 +45,11 @@ pub fn run(output: &Output) -> anyhow::Result<Outcome> {
     }
     let mut text = String::new();
     write_rows(&mut text, rows)?;
-    writeln!(text, "\nFor streams (--mode stream; standard input and --follow without being asked):\n")?;
+    writeln!(text, "\nFor streams (--mode stream; the default for standard input and --follow):\n")?;
     write_rows(&mut text, streams)?;
-    writeln!(text, "\nWith --model hdp, where the number of topics is open:\n")?;
+    writeln!(text, "\nWith --model hdp, which finds the number of topics:\n")?;
     write_rows(&mut text, hdp)?;
-    writeln!(text, "\nWith --paper, as it was published:\n")?;
+    writeln!(text, "\nWith --paper, the published settings:\n")?;
     write_rows(&mut text, published)?;
     output.print(&text)?;
     Ok(Outcome::Done)

@@ -269,7 +269,7 @@ fn refuse_unknown(report: Report) -> Result<Report> {
     match &report.documents {
         Some(documents) if documents.are_unknown() => {
             let problem = format!("none of {} documents has a word that the model knows", documents.total);
-            let advice = "check --text-field, and that the model was learnt from texts of this kind";
+            let advice = "check --text-field, and that the model was trained on similar texts";
             Err(Error::setting("INPUT", problem, advice))
         }
         _ => Ok(report),

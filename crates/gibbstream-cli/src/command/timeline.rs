@@ -177,7 +177,7 @@ impl TimelineArgs {
             );
         }
         if self.topics_shown == 0 {
-            return refuse("--topics-shown", "0 topics make no picture", "use 1 or more");
+            return refuse("--topics-shown", "0 topics would be shown", "use 1 or more");
         }
         let extension = self.out.as_ref().and_then(|out| out.extension()?.to_str());
         let format = match (&self.output_format, extension) {

@@ -128,12 +128,12 @@ fn what_does_not_fit_is_refused() {
         (
             format!("{UCI} --checkpoint ck --resume --batch 30"),
             "--resume: the run in ck was started differently (batch: 20 -> 30); \
-             ask for the same as before, or use another folder",
+             use the same settings as before, or another folder",
         ),
         (
             format!("{UCI} --checkpoint ck --resume --passes 2"),
             "--resume: the run in ck was started differently (passes: 1 -> 2); \
-             ask for the same as before, or use another folder",
+             use the same settings as before, or another folder",
         ),
         (
             format!("{UCI} --resume"),
@@ -255,7 +255,7 @@ fn signals_write_a_checkpoint() {
         drop(pipe);
         let stderr = String::from_utf8(output.stderr).unwrap();
         let text = format!(
-            "11 documents have no word of the vocabulary, and taught nothing\n\
+            "11 documents have no word of the vocabulary and were not used\n\
              {name}: stopped after 12 minibatches; a checkpoint is in ck: continue with --resume\n"
         );
         assert_eq!((output.status.code(), stderr.as_str()), (Some(code), text.as_str()));

@@ -118,9 +118,9 @@ fn bad_input_is_refused() {
         ),
         (
             "compare uci.gbs uci.gbs uci --fail-below nan",
-            "--fail-below: NaN is below nothing; use a number of nats",
+            "--fail-below: NaN is not a number of nats; use a number of nats",
         ),
-        ("compare uci.gbs uci.gbs --words 0", "--words: 0 words say nothing of a topic; use 1 or more"),
+        ("compare uci.gbs uci.gbs --words 0", "--words: 0 is not a number of words; use 1 or more"),
         (
             "compare uci.gbs uci.gbs uci --particles 0",
             "--particles: an estimate needs particles; ask for at least 1; 20 is the default",

@@ -102,7 +102,7 @@ fn words_that_the_model_does_not_know_are_counted() {
     folder.write("new.txt", "plot actor quasar pulsar\nnovel page nebula\n");
     let ran = run(&folder, "train new.txt --continue m.gbs --json -v").ok();
     assert!(
-        ran.stderr.contains("3 tokens of words outside of the vocabulary were left out"),
+        ran.stderr.contains("3 tokens outside the vocabulary were left out"),
         "{}",
         ran.stderr
     );
@@ -127,7 +127,7 @@ fn what_cannot_be_changed_is_refused() {
     run(&folder, "train a.txt --topics 3 --batch 10 --sweeps 5 --out m.gbs").ok();
     let on = "train b.txt --continue m.gbs --json";
     for (flags, text) in [
-        ("--start nearly-uniform", "--start: the topics are those that the model has; leave it out"),
+        ("--start nearly-uniform", "--start: a continued model already has topics; leave it out"),
         ("--model hdp", "--model: the model is an lda, not hdp; leave it out, or train a new model"),
         (
             "--max-topics 9",
@@ -136,11 +136,11 @@ fn what_cannot_be_changed_is_refused() {
         ("--topics 4", "--topics: the model has 3 topics, not 4; leave it out, or train a new model"),
         (
             "--min-df 2",
-            "--min-df: the words of a model that is continued are those that it has; leave it out",
+            "--min-df: a continued model keeps its words; leave it out",
         ),
         (
             "--stop-words none",
-            "--stop-words: the words of a model that is continued are those that it has; leave it out",
+            "--stop-words: a continued model keeps its words; leave it out",
         ),
         (
             "--averaging uniform",

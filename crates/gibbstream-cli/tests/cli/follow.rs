@@ -83,12 +83,12 @@ fn what_cannot_be_followed_is_refused() {
     for (line, text) in [
         (
             "reviews.txt",
-            "--follow: the words of a stream without end cannot be counted first; \
+            "--follow: the words of an endless stream cannot be counted first; \
              give them with --vocab, or use --vocab-mode grow or hash=BITS",
         ),
         (
             "reviews.txt --vocab-mode grow --passes 2",
-            "--follow: a stream without end cannot be read as a whole; use one pass, and a method that learns from minibatches",
+            "--follow: an endless stream cannot be read as a whole; use one pass, and a method that learns from minibatches",
         ),
         (
             "packed.txt --vocab-mode grow",

@@ -160,6 +160,6 @@ fn a_signal_ends_a_long_minibatch() {
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(143), "{stderr}");
-    assert_eq!(stderr, "SIGTERM came before anything was learnt, so there is no model\n");
+    assert_eq!(stderr, "SIGTERM arrived before the first minibatch was learnt, so there is no model\n");
     assert!(!folder.file("m.gbs").exists());
 }

@@ -107,7 +107,7 @@ fn what_cannot_be_merged_is_refused() {
         ("text.gbs --delete 3", "--delete: there is no topic 3"),
         ("text.gbs --delete 0,1,2", "no topic would be left"),
         ("text.gbs --join 0,0", "topic 0 is named twice"),
-        ("text.gbs --join 0,1 --delete 1", "topic 1 is to be joined and to be taken out"),
+        ("text.gbs --join 0,1 --delete 1", "topic 1 is both joined and deleted"),
         ("text.gbs --join one", "is not the number of a topic"),
         ("text.gbs a.gbs --base b.gbs", "was not learnt on from b.gbs"),
         ("text.gbs nothing.gbs", "nothing.gbs"),

@@ -29,7 +29,7 @@ fn empty_documents_count_and_say_nothing() {
     let ran = run(&folder, "evaluate m.gbs void.txt --json").ok();
     assert_eq!(
         ran.stderr,
-        "warning: the documents have no words that the model knows, so the scores say nothing\n"
+        "warning: the documents have no words that the model knows, so the scores are meaningless\n"
     );
     assert!(ran.json()["perplexity"].is_null());
     run(&folder, "train void.txt --topics 2 --json").refused(

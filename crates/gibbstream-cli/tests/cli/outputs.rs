@@ -64,7 +64,7 @@ fn inputs_and_foreign_files_are_refused_before_anything_is_read() {
         (
             "--out new.gbs --log new.gbs",
             "text.gbs",
-            "new.gbs: is to hold both the model and the log; name two files",
+            "new.gbs: cannot hold both the model and the log; name two files",
         ),
     ] {
         refused(&folder, &format!("{TRAIN} {flags}"), file, text);
@@ -148,7 +148,7 @@ fn a_page_replaces_nothing_but_a_page() {
         refused(&folder, &format!("demo --report {file}"), file, &format!("{file}: {foreign}"));
     }
     run(&folder, "demo --out both --report both")
-        .refused("both: is to hold both the model and the page; name two files");
+        .refused("both: cannot hold both the model and the page; name two files");
     assert!(!folder.file("both").exists());
 
     // A page may replace a page or its data, and the other way round.

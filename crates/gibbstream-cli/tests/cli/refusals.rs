@@ -74,7 +74,7 @@ fn settings_that_make_no_sense() {
         ),
         (
             format!("{corpus} 3 --sweeps 0"),
-            "--sweeps: 0 sweeps estimate nothing; choose at least 1, such as 20",
+            "--sweeps: 0 is not a number of sweeps; choose at least 1, such as 20",
         ),
         (format!("{corpus} 3 --kappa 2"), "--kappa: 2 is not in [0, 1]; choose a value in that range"),
         (
@@ -84,7 +84,7 @@ fn settings_that_make_no_sense() {
         (format!("{corpus} 3 --passes 0"), "--passes: 0 passes would learn nothing; use at least 1"),
         (
             format!("{corpus} 3 --threads 0"),
-            "--threads: 0 threads cannot compute; use 1 or more, or leave it out to use all cores",
+            "--threads: 0 is not a number of threads; use 1 or more, or leave it out to use all cores",
         ),
         (
             format!("{corpus} 3 --max-seconds 0"),
@@ -106,7 +106,7 @@ fn settings_that_make_no_sense() {
         (
             format!("{corpus} 3 --stop-words klingon.txt"),
             "--stop-words: `klingon.txt` is neither `none`, nor a known language code, nor a file that exists; \
-             use `auto`, a code such as `en`, `none`, or the path of a file with one word a line",
+             use `auto`, a code such as `en`, `none`, or the path of a file with one word per line",
         ),
         (
             format!("{corpus} 3 --topic-prior 0.1 --smoothing 0.1"),
@@ -239,16 +239,16 @@ fn flags_of_the_other_commands() {
         "--paper: the paper's settings do not find a number of topics; leave it out; docs/hdp.md says how they differ",
     );
     run(&folder, "train uci --continue uci.gbs --paper").refused(
-        "--paper: the settings of a model that is continued are its own; leave it out, or name the --method that is \
+        "--paper: a continued model keeps its settings; leave it out, or name the --method that is \
          to go on",
     );
     run(&folder, "infer uci.gbs uci --top 0")
         .refused("--top: 0 shares would be written; use at least 1, or add --assign");
     run(&folder, "infer uci.gbs uci --sweeps 0")
-        .refused("--sweeps: 0 sweeps estimate nothing; use for example 100");
+        .refused("--sweeps: 0 is not a number of sweeps; use for example 100");
     run(&folder, "infer uci.gbs uci --output-format csv --json")
         .refused("--json: is JSON lines; leave it or --output-format out");
-    run(&folder, "infer uci.gbs uci --digits 0").refused("--digits: 0 digits say nothing; use for example 6");
+    run(&folder, "infer uci.gbs uci --digits 0").refused("--digits: 0 is not a number of digits; use for example 6");
     run(&folder, "infer uci.gbs uci --pass-through date").refused(
         "uci/docword.txt.zst: holds counts, which have no field `date`; leave the field out, or give text, JSON \
          lines, CSV or Parquet",

@@ -188,7 +188,7 @@ fn bad_input_is_refused_with_its_place_and_nothing_is_written() {
         (
             "foreign.txt",
             "INPUT: none of 2 documents has a word that the model knows; \
-             check --text-field, and that the model was learnt from texts of this kind"
+             check --text-field, and that the model was trained on similar texts"
                 .into(),
         ),
         (
@@ -208,7 +208,7 @@ fn bad_input_is_refused_with_its_place_and_nothing_is_written() {
             "dated.jsonl --lambda 2",
             "--lambda: 2 is not in [0, 1]; use 1 for frequent words, 0.6 for typical ones".into(),
         ),
-        ("dated.jsonl --sweeps 0", "--sweeps: 0 sweeps estimate nothing; use for example 100".into()),
+        ("dated.jsonl --sweeps 0", "--sweeps: 0 is not a number of sweeps; use for example 100".into()),
     ] {
         run(&folder, &format!("report text.gbs {line} --out page.html")).refused(&text);
     }

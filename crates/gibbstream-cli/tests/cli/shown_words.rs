@@ -97,7 +97,7 @@ fn seeds_say_which_topic_is_which() {
         )
         .ok();
         assert_eq!(
-            ran.stderr.contains("these words are not in the vocabulary and pull nothing: Moon"),
+            ran.stderr.contains("these words are not in the vocabulary and have no effect: Moon"),
             order[0] == 0,
             "{}",
             ran.stderr
@@ -129,7 +129,7 @@ fn seeds_that_make_no_sense_are_refused() {
     );
     refused(
         "--continue text.gbs --seeds seeds.txt",
-        "--seeds: a model that is continued has topics already; leave it out",
+        "--seeds: a continued model already has topics; leave it out",
     );
     refused(
         "--topics 9 --vocab-mode grow --seeds seeds.txt",
@@ -138,6 +138,6 @@ fn seeds_that_make_no_sense_are_refused() {
     folder.write("seeds.txt", "[[\"a\"], []]");
     refused(
         "--topics 3 --seeds seeds.txt",
-        "--seeds: seeds.txt: topic 1 has no words; write a line of words for each topic",
+        "--seeds: seeds.txt: topic 1 has no words; write one line of words per topic",
     );
 }

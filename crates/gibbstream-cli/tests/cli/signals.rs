@@ -84,7 +84,7 @@ fn before_the_first_minibatch_there_is_no_model() {
     send(&child, "-TERM");
     let (code, _, stderr) = end(child);
     assert_eq!(code, Some(143));
-    assert_eq!(stderr, "SIGTERM came before anything was learnt, so there is no model\n");
+    assert_eq!(stderr, "SIGTERM arrived before the first minibatch was learnt, so there is no model\n");
     assert!(!folder.file("m.gbs").exists());
 }
 

@@ -150,7 +150,7 @@ fn filters_say_what_they_dropped() {
          --min-length, 3 words by --min-df 5, 1 words by --max-df 0.5"
     );
     assert!(
-        ran.stderr.contains("12 documents have no word of the vocabulary, and taught nothing"),
+        ran.stderr.contains("12 documents have no word of the vocabulary and were not used"),
         "{}",
         ran.stderr
     );

@@ -20,7 +20,7 @@ fn what_is_no_text_is_dropped_and_told() {
         (&60.into(), &20.into(), &20.into())
     );
     assert!(
-        ran.stderr.contains("60 tags by --html, 20 web and mail addresses, 20 numbers and ids"),
+        ran.stderr.contains("60 tags by --html, 20 URLs and email addresses, 20 numbers and ids"),
         "{}",
         ran.stderr
     );
@@ -76,7 +76,7 @@ fn phrases_are_words_and_need_a_reading_of_their_own() {
         ["ships sail far", "boats sail near", "ports close late", "cranes lift ships", "boats close ports"];
     folder.write("york.txt", "new york harbour\n".repeat(10) + &(others.join("\n") + "\n").repeat(4));
     let ran = run(&folder, "train york.txt --topics 2 --batch 5 --json --phrases --out m.gbs").ok();
-    assert!(ran.stderr.contains("phrases are taken for words (--phrases)"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("phrases are treated as words (--phrases)"), "{}", ran.stderr);
     run(&folder, "export m.gbs out").ok();
     let words = String::from_utf8(folder.read("out/vocab.txt")).unwrap();
     assert!(words.contains("new_york\n") && !words.contains("\nyork\n"), "{words}");

@@ -131,7 +131,7 @@ fn it_goes_on_where_it_was() {
     drop(server);
     let (code, error) = refused(&folder, "--data d --topics 4 --batch 10 --sweeps 5 --seed 3");
     assert_eq!(code, Some(2));
-    let expected = "error: --resume: the run in d was started differently (topics: 3 -> 4); ask for the same as before, or use another folder";
+    let expected = "error: --resume: the run in d was started differently (topics: 3 -> 4); use the same settings as before, or another folder";
     assert_eq!(error, expected);
     Server::start(&folder, &format!("--data d {FLAGS} --seed 3"));
 }
@@ -162,7 +162,7 @@ fn what_makes_no_sense_is_refused() {
         ),
         (
             "--data d --topics 3 --vocab-mode fixed",
-            "--vocab-mode: the words of a stream without end cannot be counted first; give them with --vocab, or use --vocab-mode grow or hash=BITS",
+            "--vocab-mode: the words of an endless stream cannot be counted first; give them with --vocab, or use --vocab-mode grow or hash=BITS",
         ),
         (
             "--read-only",

@@ -61,15 +61,15 @@ fn bodies_that_are_not_what_they_should_be() {
     let folder = Folder::new();
     let server = Server::start(&folder, FLAGS);
     for (body, detail) in [
-        (&b""[..], "the body contains no documents; send one JSON object a line"),
-        (b"\n \r\n\t\n", "the body contains no documents; send one JSON object a line"),
+        (&b""[..], "the body contains no documents; send one JSON object per line"),
+        (b"\n \r\n\t\n", "the body contains no documents; send one JSON object per line"),
         (
             b"film",
-            "line 1: is not a JSON object; write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}",
+            "line 1: is not a JSON object; write one object per line, such as {\"id\": \"1\", \"text\": \"...\"}",
         ),
         (
             b"[{\"text\": \"film\"}]",
-            "line 1: is not a JSON object; write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}",
+            "line 1: is not a JSON object; write one object per line, such as {\"id\": \"1\", \"text\": \"...\"}",
         ),
         (
             b"{\"text\": \"film\"}\n\n{\"text\": 7}",
@@ -92,7 +92,7 @@ fn bodies_that_are_not_what_they_should_be() {
         (b"\x1f\x8b\x08", "line 1: is not UTF-8; send JSON lines in UTF-8"),
         (
             b"BZh91AY",
-            "line 1: is not a JSON object; write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}",
+            "line 1: is not a JSON object; write one object per line, such as {\"id\": \"1\", \"text\": \"...\"}",
         ),
         (
             b"{\"text\": \"\\ud800\"}",
@@ -109,7 +109,7 @@ fn bodies_that_are_not_what_they_should_be() {
     let deep = format!("{{\"text\": {}", "[".repeat(100_000));
     assert!(server.post("/v1/documents", deep).expect(422).detail().contains("recursion limit exceeded"));
     let packed = server.request("POST", "/v1/documents", &[("content-encoding", "gzip")], b"{}").expect(415);
-    assert_eq!(packed.detail(), "the body is compressed, which is not understood; send it as it is");
+    assert_eq!(packed.detail(), "compressed bodies are not supported; send the body uncompressed");
     for key in ["", "a b", &"k".repeat(201), "caf\u{e9}"] {
         let reply = server
             .request("POST", "/v1/documents", &[("idempotency-key", key)], b"{\"text\": \"film\"}")
@@ -193,7 +193,7 @@ fn room_for_bodies_is_bounded() {
     let held = [half(&server), half(&server)];
     std::thread::sleep(Duration::from_millis(300));
     let refused = server.post("/v1/documents", &text).expect(429);
-    assert_eq!(refused.detail(), "other requests take all the room there is; try again later");
+    assert_eq!(refused.detail(), "the bodies of other requests use all the memory allowed for them; try again later");
     drop(held);
     std::thread::sleep(Duration::from_millis(300));
     server.post("/v1/documents", &text).expect(202);

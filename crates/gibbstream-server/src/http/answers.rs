@@ -128,7 +128,7 @@ async fn summarised(app: &App, view: Arc<View>, words: usize, order: WordOrder) 
     let answer = tokio::task::spawn_blocking(work).await.map_err(|_| {
         Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
-            "the request could not be worked on; please report this",
+            "the request could not be processed; please report this",
         )
     })?;
     Ok(answer?)

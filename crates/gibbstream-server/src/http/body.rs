@@ -17,7 +17,7 @@ pub struct Taken {
 pub async fn read(app: &App, headers: &HeaderMap, body: Body) -> Answer<Taken> {
     let limits = &app.limits;
     if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
-        let detail = "the body is compressed, which is not understood; send it as it is";
+        let detail = "compressed bodies are not supported; send the body uncompressed";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
     }
     let too_large = || {
@@ -40,7 +40,7 @@ pub async fn read(app: &App, headers: &HeaderMap, body: Body) -> Answer<Taken> {
                 return Err(too_large());
             }
             let more = app.room.clone().try_acquire_many_owned(data.len() as u32).map_err(|_| {
-                let detail = "other requests take all the room there is; try again later";
+                let detail = "the bodies of other requests use all the memory allowed for them; try again later";
                 Problem::busy(StatusCode::TOO_MANY_REQUESTS, detail, 1)
             })?;
             match &mut room {

@@ -43,8 +43,8 @@ pub struct ControlAnswer {
 #[utoipa::path(post, path = "/v1/control", tag = "learn", request_body = ControlRequest, responses(
     (status = 200, description = "It is done", body = ControlAnswer),
     (status = 403, description = "Not allowed", body = Problem, content_type = "application/problem+json"),
-    (status = 422, description = "It is not an order", body = Problem, content_type = "application/problem+json"),
-    (status = 400, description = "The request is not HTTP as it should be", body = Problem, content_type = "application/problem+json"),
+    (status = 422, description = "There is no such action", body = Problem, content_type = "application/problem+json"),
+    (status = 400, description = "The request is not valid HTTP", body = Problem, content_type = "application/problem+json"),
     (status = 413, description = "The body is too large", body = Problem, content_type = "application/problem+json"),
     (status = 503, description = "The checkpoint could not be written", body = Problem, content_type = "application/problem+json")))]
 pub async fn post(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Response> {
@@ -67,7 +67,7 @@ pub async fn post(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -
             let saved = tokio::time::timeout(app.limits.stop_timeout, app.status.request_checkpoint()).await;
             let saved = saved
                 .map_err(|_| unavailable("the checkpoint takes long; look at /v1/model later".into()))?;
-            saved.map_err(|_| unavailable("the service is ending".into()))?.map_err(unavailable)?;
+            saved.map_err(|_| unavailable("the service is shutting down".into()))?.map_err(unavailable)?;
         }
     }
     tracing::info!(action = ?action, "order carried out");

@@ -29,13 +29,13 @@ pub struct AcceptedAnswer {
 /// Takes documents to learn from
 #[utoipa::path(post, path = "/v1/documents", tag = "learn",
     params(("Idempotency-Key" = Option<String>, Header, description = "Name of the request: sent again with the same documents, it is accepted once", min_length = 1, max_length = 200, pattern = "^[\\x21-\\x7e]+$")),
-    request_body(content = String, content_type = "application/x-ndjson", description = "One JSON object a line, with a field `text` (text, or a list of tokens) and perhaps `id`", example = "{\"id\": \"a7\", \"text\": \"the plot of the film\"}\n"),
+    request_body(content = String, content_type = "application/x-ndjson", description = "One JSON object per line, with a field `text` (text, or a list of tokens) and perhaps `id`", example = "{\"id\": \"a7\", \"text\": \"the plot of the film\"}\n"),
     responses(
         (status = 202, description = "They are on disk", body = AcceptedAnswer),
         (status = 422, description = "A document cannot be read; none was accepted", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "The body is too large", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "Too many documents wait; try again after Retry-After", body = Problem, content_type = "application/problem+json"),
-        (status = 400, description = "The request is not HTTP as it should be", body = Problem, content_type = "application/problem+json"),
+        (status = 400, description = "The request is not valid HTTP", body = Problem, content_type = "application/problem+json"),
         (status = 403, description = "Not allowed", body = Problem, content_type = "application/problem+json"),
         (status = 503, description = "The disk cannot be written to", body = Problem, content_type = "application/problem+json")))]
 pub async fn post(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Response> {
@@ -58,7 +58,7 @@ pub async fn post(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -
 }
 
 fn internal() -> Problem {
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be worked on; please report this")
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be processed; please report this")
 }
 
 /// The name of the request, if it has one.
@@ -104,7 +104,7 @@ fn refused(refusal: Refusal) -> Problem {
             10,
         ),
         Refusal::Closed => {
-            Problem::busy(StatusCode::SERVICE_UNAVAILABLE, "the service is ending; try again later", 5)
+            Problem::busy(StatusCode::SERVICE_UNAVAILABLE, "the service is shutting down; try again later", 5)
         }
     }
 }
@@ -124,7 +124,7 @@ pub fn check(inputs: &Inputs, limits: &Limits, body: Vec<u8>) -> Answer<(String,
         .filter(|(_, line)| !line.is_empty())
         .collect();
     if documents.is_empty() {
-        return Err(Problem::unprocessable("the body contains no documents; send one JSON object a line"));
+        return Err(Problem::unprocessable("the body contains no documents; send one JSON object per line"));
     }
     if documents.len() > limits.documents {
         let detail = format!(
@@ -143,7 +143,7 @@ pub fn check(inputs: &Inputs, limits: &Limits, body: Vec<u8>) -> Answer<(String,
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
         }
         if !document.starts_with('{') {
-            let advice = "write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}";
+            let advice = "write one object per line, such as {\"id\": \"1\", \"text\": \"...\"}";
             return Err(Problem::unprocessable(format!("line {line}: is not a JSON object; {advice}")));
         }
     }

@@ -17,7 +17,7 @@ use tokio::sync::broadcast::error::RecvError;
 /// Time after which a listener hears that the service is still there.
 const ALIVE_EVERY: Duration = Duration::from_secs(10);
 
-/// How often a listener that hears nothing looks whether the service is ending.
+/// How often a listener that hears nothing looks whether the service is shutting down.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Tells what happens as it happens

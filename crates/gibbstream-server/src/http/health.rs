@@ -17,11 +17,11 @@ pub async fn healthz() -> &'static str {
 /// Says whether requests can be answered, and documents taken
 #[utoipa::path(get, path = "/readyz", tag = "run", responses(
     (status = 200, description = "Ready, also before anything was learnt", body = String, content_type = "text/plain"),
-    (status = 503, description = "Documents cannot be taken", body = Problem, content_type = "application/problem+json")))]
+    (status = 503, description = "Documents cannot be accepted", body = Problem, content_type = "application/problem+json")))]
 pub async fn readyz(State(app): State<Arc<App>>) -> Answer<&'static str> {
     let unavailable = |detail: String| Err(Problem::busy(StatusCode::SERVICE_UNAVAILABLE, detail, 10));
     if app.status.is_stopping() {
-        return unavailable("the service is ending".into());
+        return unavailable("the service is shutting down".into());
     }
     match app.log.as_ref().and_then(|log| log.follower().end().failure) {
         Some(problem) => unavailable(format!("{problem}; look at the disk, then start the service again")),

@@ -53,7 +53,7 @@ pub struct InferAnswer {
         (status = 409, description = "Nothing has been learnt yet", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "The body is too large", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "The documents cannot be read", body = Problem, content_type = "application/problem+json"),
-        (status = 400, description = "The request is not HTTP as it should be", body = Problem, content_type = "application/problem+json"),
+        (status = 400, description = "The request is not valid HTTP", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "Too many requests", body = Problem, content_type = "application/problem+json")))]
 pub async fn post(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answer<Response> {
     let taken = body::read(&app, &headers, body).await?;
@@ -84,7 +84,7 @@ pub async fn post(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -
     let documents = tokio::task::spawn_blocking(work).await.map_err(|_| {
         Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
-            "the request could not be worked on; please report this",
+            "the request could not be processed; please report this",
         )
     })??;
     json(&InferAnswer { schema: "gibbstream/infer/1", model_hash: hash, documents })

@@ -135,12 +135,12 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/documents", post(documents::post))
         .route("/v1/control", post(control::post))
         .fallback(|| async {
-            Problem::not_found("there is nothing here; /v1/openapi.json lists what there is")
+            Problem::not_found("there is no such route; /v1/openapi.json lists all routes")
         })
         .method_not_allowed_fallback(|| async {
             Problem::new(
                 StatusCode::METHOD_NOT_ALLOWED,
-                "this cannot be done here; /v1/openapi.json lists what can",
+                "this method is not allowed here; /v1/openapi.json lists all routes",
             )
         })
         .layer(middleware::from_fn_with_state(app.clone(), guard))
@@ -200,7 +200,7 @@ fn admit<'a>(app: &'a App, route: &str, request: &Request) -> Answer<SemaphorePe
         return Err(if has == Access::None {
             Problem::new(StatusCode::UNAUTHORIZED, "a token is needed: send Authorization: Bearer TOKEN")
         } else {
-            Problem::new(StatusCode::FORBIDDEN, "this token may only ask; use the one that may also write")
+            Problem::new(StatusCode::FORBIDDEN, "this token is read-only; use the one that may also write")
         });
     }
     app.requests.try_acquire().map_err(|_| {

@@ -487,7 +487,7 @@ fn vocabulary_of(files: &UciFiles, given: Option<&Path>) -> Result<(Vocabulary, 
         return Err(Error::corpus(
             Place::file(&files.docword),
             "holds UCI counts, but there is no vocab.txt beside it",
-            "give the file with the words, one a line, with {vocab}",
+            "give the file with the words, one per line, with {vocab}",
         ));
     };
     Ok((Vocabulary::load(file)?, file.to_path_buf()))

@@ -46,7 +46,7 @@ pub enum Format {
     /// One document a file.
     #[serde(rename = "files")]
     Files,
-    /// One JSON object a line.
+    /// One JSON object per line.
     #[serde(rename = "jsonl")]
     JsonLines,
     /// A table with names of columns in its first record, separated by commas or tabs.
@@ -609,7 +609,7 @@ fn expand(path: &Path, format: Format) -> Result<Vec<(PathBuf, Format)>> {
     let Some(pattern) = pattern else { return Ok(vec![(path.to_path_buf(), format)]) };
     let files = matching(pattern)?;
     if files.is_empty() {
-        return Err(bad_pattern(format!("no file is like `{pattern}`")));
+        return Err(bad_pattern(format!("no file matches `{pattern}`")));
     }
     let is_short_text = |file: &PathBuf| {
         file.extension().is_some_and(|ending| ending == "txt")

@@ -117,11 +117,11 @@ impl<'a> ShareExplorer<'a> {
     pub fn new(snapshot: &'a Snapshot, options: &'a ShareOptions) -> Result<Self> {
         let parameters = snapshot.parameters()?.topics()?;
         if options.fields.time.is_some() == options.fields.group.is_some() {
-            let problem = "documents are put in order by one field: a time or a group";
+            let problem = "documents are grouped by one field: a time or a group";
             return Err(Error::setting("time-field", problem, "give either {time-field} or {group-field}"));
         }
         if options.sweeps == 0 {
-            return Err(Error::setting("sweeps", "0 sweeps estimate nothing", "use for example 100"));
+            return Err(Error::setting("sweeps", "0 is not a number of sweeps", "use for example 100"));
         }
         let table = TopicTable::new(parameters, FollowedWords::most(parameters.met()));
         let followed = table.facts.iter().map(|facts| facts.followed.clone()).collect();
@@ -175,7 +175,7 @@ impl<'a> ShareExplorer<'a> {
                 0 => "there are no documents".to_owned(),
                 documents => format!("none of {documents} documents has a word that the model knows"),
             };
-            let advice = "check {text-field}, and that the model was learnt from texts of this kind";
+            let advice = "check {text-field}, and that the model was trained on similar texts";
             return Err(Error::setting("INPUT", problem, advice));
         }
         let met = self.parameters.met();

@@ -114,7 +114,7 @@ impl<'a> Explorer<'a> {
             return Err(Error::setting("labels", problem, "use the labels of this model"));
         }
         if options.sweeps == 0 {
-            return Err(Error::setting("sweeps", "0 sweeps estimate nothing", "use for example 100"));
+            return Err(Error::setting("sweeps", "0 is not a number of sweeps", "use for example 100"));
         }
         let table = TopicTable::new(parameters, FollowedWords::most(parameters.met()));
         let best = shown_words(parameters, &snapshot.features.vocabulary(), &snapshot.shown, BEST_WORDS);
@@ -310,7 +310,7 @@ fn learning(report: &mut Report) {
         report.missing.insert("evaluations".into(), text.into());
     }
     if report.run.trace.is_none() {
-        let text = "the model does not say how learning went: it was learnt by an older version";
+        let text = "the model does not say how learning went: it was trained by an older version";
         report.missing.insert("trace".into(), text.into());
     }
 }

@@ -126,7 +126,7 @@ pub(crate) fn checked(label: &str) -> Result<Option<String>> {
     let length = text.chars().count();
     if length > LONGEST {
         let start: String = text.chars().take(30).collect();
-        return refuse(format!("`{start}...` has {length} characters"), "use 200 at most, and a note for more");
+        return refuse(format!("`{start}...` has {length} characters"), "use at most 200, and a note for more");
     }
     Ok(Some(text).filter(|text| !text.is_empty()).map(str::to_owned))
 }

@@ -87,10 +87,9 @@ The defaults shown here are those of g-oem.",
         kind: Kind::Choice(&["auto", "file", "stream"]),
         value: "MODE",
         models: TOPICS,
-        help: "Settings for files or for streams: file, stream, or auto (by the input)
-What can be read again and has an end is a file: its documents are taken to be of one kind, and word frequencies are \
-               those of all of them. Everything else is a stream: what is reported follows it when it changes. A model that is \
-               continued stays what it is.",
+        help: "Default settings for files or for streams: file, stream or auto (chosen by the input)
+Input that ends and can be read again is a file: word frequencies are those of all documents. Anything else is a \
+               stream: the model follows it when it changes. A model keeps its mode when training continues.",
         access: (parts::set_mode, |settings| Some(settings.mode.to_string())),
     },
     Knob {
@@ -115,8 +114,8 @@ What can be read again and has an end is a file: its documents are taken to be o
         value: "N",
         models: ALL,
         help: "Documents (or rows) per minibatch, or A..B to start with A and grow to B
-With A..B, a minibatch has a twentieth of the documents seen so far, but at least A and at most B. This is as accurate, \
-               and large minibatches keep many threads busy.",
+With A..B, a minibatch has a twentieth of the documents seen so far, but at least A and at most B. The accuracy is the \
+               same, and large minibatches use many threads better.",
         access: field!(batch),
     },
     Knob {
@@ -215,8 +214,8 @@ With maximum likelihood, a pseudo-count: this many tokens of every word are adde
         kind: Kind::Number,
         value: "X",
         models: TOPICS,
-        help: "Smallest weight of a minibatch: a stream that keeps changing is followed forever
-With 0.02 the model is about the last 50 minibatches, however long the stream is.",
+        help: "Smallest step size, so that the model keeps following a stream that changes
+With 0.02 the model describes about the last 50 minibatches, however long the stream is.",
         access: (|settings, text| parts::set_power(settings, 3, text), |settings| parts::show_power(settings, 3)),
     },
     Knob {
@@ -246,8 +245,8 @@ fixed-point: iterate to convergence, or N times; newton, gradient: one step per 
         models: GIVEN_NUMBER,
         help: "Which topics are reported: none, uniform, tail=N or frequencies[=DOCUMENTS]
 none: the latest; uniform: the average over all updates; tail: the average from update N on; frequencies: the latest, \
-               rescaled to the word frequencies of all documents, for streams whose content does not drift; \
-               frequencies=10000: rescaled to those of about the last 10,000 documents.",
+               rescaled to the word frequencies of all documents, for documents that do not change over time; \
+               frequencies=10000: rescaled to the word frequencies of about the last 10,000 documents.",
         access: field!(method.averaging),
     },
     Knob {
@@ -255,8 +254,8 @@ none: the latest; uniform: the average over all updates; tail: the average from 
         kind: Kind::Choice(&["auto", "on", "off", "true", "false"]),
         value: "WHEN",
         models: TOPICS,
-        help: "Score some documents of each minibatch before learning from them: on, off or auto (for streams)
-It takes about a tenth of the time of training and never changes what is learnt.",
+        help: "Score some documents of each minibatch before learning from them: on, off or auto (on for streams)
+This takes about a tenth of the training time and never changes the model.",
         access: (parts::set_prequential, parts::show_prequential),
     },
     Knob {
@@ -264,8 +263,8 @@ It takes about a tenth of the time of training and never changes what is learnt.
         kind: Kind::Switch,
         value: "",
         models: TOPICS,
-        help: "Forget faster for a while where the stream has changed
-A change is found in the scores of {prequential}.",
+        help: "After a sudden change of the stream, forget the past faster for a while
+Changes are detected in the scores of {prequential}.",
         access: field!(adapt),
     },
     Knob {

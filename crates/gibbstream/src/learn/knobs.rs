@@ -226,8 +226,8 @@ pub fn continued(before: &Settings, given: &Given) -> Result<Settings> {
         return Err(Error::setting("model", format!("the model is {article} {kind}, not {other}"), new));
     }
     if has("paper") && !has("method") {
-        let problem = "the settings of a model that is continued are its own";
-        let advice = "leave it out, or name the {method} that is to go on";
+        let problem = "a continued model keeps its settings";
+        let advice = "leave it out, or name the {method} to continue with";
         return Err(Error::setting("paper", problem, advice));
     }
     let open = before.model.hdp().is_some();
@@ -235,7 +235,7 @@ pub fn continued(before: &Settings, given: &Given) -> Result<Settings> {
         return Err(Error::setting(name, "the topics are those of the model, and new ones", "leave it out"));
     }
     if has("start") {
-        return Err(Error::setting("start", "the topics are those that the model has", "leave it out"));
+        return Err(Error::setting("start", "a continued model already has topics", "leave it out"));
     }
     let mut settings = before.clone();
     let changes: Vec<_> = given.iter().filter(|(name, _)| *name != "model").cloned().collect();
@@ -245,7 +245,7 @@ pub fn continued(before: &Settings, given: &Given) -> Result<Settings> {
     let mut own =
         own.into_iter().filter(|name| has(name) && !before.model.has_topics()).filter_map(Knob::named);
     if let Some(knob) = own.find(|knob| knob.show(&settings) != knob.show(before)) {
-        return Err(Error::setting(knob.name, "a model that is continued stays what it is", new));
+        return Err(Error::setting(knob.name, "this cannot change when a model is continued", new));
     }
     settings.check_continues(before)?;
     Ok(settings)

@@ -199,12 +199,12 @@ impl Method {
     pub const NAMED_FOR_HDP: &'static [NamedMethod] = &[
         NamedMethod {
             name: "g-oem",
-            summary: "Gibbs online EM in which documents can meet new topics",
+            summary: "Gibbs online EM that can create topics while it samples a document",
             method: Self::HDP_G_OEM,
         },
         NamedMethod {
             name: "vargibbs",
-            summary: "a posterior of topics and of their weights, with Gibbs sampling inside documents",
+            summary: "variational Bayes for topics and their weights, with Gibbs sampling inside documents",
             method: Self::HDP_VAR_GIBBS,
         },
     ];
@@ -213,12 +213,12 @@ impl Method {
     pub const NAMED: &'static [NamedMethod] = &[
         NamedMethod {
             name: "g-oem",
-            summary: "Gibbs online EM: samples each document a few times, moves the topics after each minibatch",
+            summary: "Gibbs online EM: samples each document a few times, updates the topics after each minibatch",
             method: Self::G_OEM,
         },
         NamedMethod {
             name: "g-oem++",
-            summary: "G-OEM that also moves the topics after every sweep of a minibatch",
+            summary: "G-OEM that also updates the topics after every sweep of a minibatch",
             method: Self::G_OEM_PLUS,
         },
         NamedMethod {
@@ -228,7 +228,7 @@ impl Method {
         },
         NamedMethod {
             name: "v-oem++",
-            summary: "V-OEM that also moves the topics after every local iteration",
+            summary: "V-OEM that also updates the topics after every local iteration",
             method: Self::V_OEM_PLUS,
         },
         NamedMethod {
@@ -443,7 +443,7 @@ impl Method {
         let langevin = self.is_langevin();
         let decay = matches!(self.step, StepSize::Decay { .. });
         if self.sweeps == 0 {
-            return refuse("sweeps", "0 sweeps estimate nothing", "choose at least 1, such as 20");
+            return refuse("sweeps", "0 is not a number of sweeps", "choose at least 1, such as 20");
         }
         if self.averaging == Averaging::Tail(0) {
             return refuse("averaging", "updates are counted from 1", "use tail=1 or uniform");

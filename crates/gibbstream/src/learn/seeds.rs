@@ -38,7 +38,7 @@ impl Seeds {
     pub fn load(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, "read", error))?;
         Self::parse(&text).map_err(|problem| {
-            let advice = "write a line of words for each topic";
+            let advice = "write one line of words per topic";
             Error::setting("seeds", format!("{}: {problem}", path.display()), advice)
         })
     }

@@ -303,7 +303,7 @@ impl Settings {
 
     fn validate_rows(&self) -> Result<()> {
         if self.method.sweeps == 0 {
-            return Err(Error::setting("sweeps", "0 sweeps find nothing out", "choose 1 or more"));
+            return Err(Error::setting("sweeps", "0 is not a number of sweeps", "choose 1 or more"));
         }
         if self.method.averaging.counts_words() {
             let problem = "rows of numbers have no words, whose frequencies could be reported";

@@ -37,17 +37,17 @@ fn json_lines() {
         ),
         json(
             b"[{\"text\": \"cat\"}]\n",
-            "DIR/in.jsonl:1: is a list, not a JSON object; write one object a line, such as {\"id\": \
+            "DIR/in.jsonl:1: is a list, not a JSON object; write one object per line, such as {\"id\": \
              \"1\", \"text\": \"...\"}",
         ),
         json(
             b"\"cat\"\n",
-            "DIR/in.jsonl:1: is a string, not a JSON object; write one object a line, such as \
+            "DIR/in.jsonl:1: is a string, not a JSON object; write one object per line, such as \
              {\"id\": \"1\", \"text\": \"...\"}",
         ),
         json(
             b"17\n",
-            "DIR/in.jsonl:1: is a number, not a JSON object; write one object a line, such as \
+            "DIR/in.jsonl:1: is a number, not a JSON object; write one object per line, such as \
              {\"id\": \"1\", \"text\": \"...\"}",
         ),
         json(

@@ -62,11 +62,11 @@ fn vocabularies() {
             .reading(|inputs, folder| inputs.vocabulary_file = Some(folder.join("words.txt")))
     };
     check(&[
-        with_words(b"", "DIR/words.txt: contains no words; a vocabulary file has one word a line"),
-        with_words(b"\n\n", "DIR/words.txt: contains no words; a vocabulary file has one word a line"),
+        with_words(b"", "DIR/words.txt: contains no words; a vocabulary file has one word per line"),
+        with_words(b"\n\n", "DIR/words.txt: contains no words; a vocabulary file has one word per line"),
         with_words(
             b"cat\n\ndog\n",
-            "DIR/words.txt:2: the line is empty; a vocabulary file has one word a line",
+            "DIR/words.txt:2: the line is empty; a vocabulary file has one word per line",
         ),
         with_words(
             b"cat\ndog\ncat\n",

@@ -134,10 +134,10 @@ fn sentence(rows: &[Row], chosen: usize, best: usize, coherent: usize, stable: O
     });
     let stable = row.stability.zip(stable).map(|(stability, stable)| {
         if stability >= UNSTABLE {
-            return format!("They come again with other seeds (stability {stability:.2}).");
+            return format!("The topics are found again with other seeds (stability {stability:.2}).");
         }
         format!(
-            "With another seed much of them is different (stability {stability:.2}; {:.2} with {}): do not believe \
+            "With another seed many topics are different (stability {stability:.2}; {:.2} with {}): do not believe \
              every topic.",
             rows[stable].stability.unwrap_or(0.0),
             rows[stable].topics
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(
             found.sentence,
             "10 topics: the fewest that predict the held-out documents as well as the best, 20 topics, within the error \
-             (worse by 0.30 ± 0.50 nats each). They come again with other seeds (stability 0.80)."
+             (worse by 0.30 ± 0.50 nats each). The topics are found again with other seeds (stability 0.80)."
         );
         let rising = [row(5, 9.0, 0.5, 0.3, None), row(10, 0.0, 0.0, 0.2, None)];
         assert_eq!(
@@ -192,7 +192,7 @@ mod tests {
         let shaky = [row(5, 0.0, 0.0, 0.3, Some(0.2)), row(10, 3.0, 1.0, 0.2, Some(0.1))];
         assert!(judge(&shaky, 200.0).sentence.ends_with(
             "That is the beginning of the grid: try fewer. With another seed much of them is different \
-             (stability 0.20; 0.20 with 5): do not believe every topic."
+             (stability 0.20; 0.20 with 5): do not rely on every topic."
         ));
         assert!(judge(&shaky, 99.0).sentence.ends_with("these are too few documents for topics."));
     }

@@ -39,7 +39,7 @@ pub fn run(paths: &[PathBuf], words: usize, same: f64, output: &Output) -> anyho
     let sides: Vec<(&TopicParameters, &Vocabulary)> = parameters.into_iter().zip(&vocabularies).collect();
     let first = models[0].hash();
     if models.iter().skip(1).any(|model| model.hash() == first) {
-        output.warn("the same model is there twice: it says nothing of stability");
+        output.warn("the same model is given twice, which says nothing about stability");
     }
     let about = |(path, model): (&PathBuf, &Snapshot)| About {
         model: path.clone(),

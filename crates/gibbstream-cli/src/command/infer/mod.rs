@@ -32,9 +32,9 @@ jsonl writes one line per document, in input order:
 `id` is null if the input has none; `index` counts from 0 after --skip-docs. With --top N, theta holds the N
 largest shares only, largest first: [{\"topic\": 1, \"weight\": 0.94}, ...].
 
-  --assign        adds `topic` and `confidence`: the single topic that fits the document best. Each share is divided
-                  by the square root of the topic's share of all words, so that a topic found in every document does
-                  not win them all. The confidence is the winner's part of the sum of these weights, from 0 to 1.
+  --assign        adds `topic` and `confidence`: the single topic that fits the document best. Topics with a large
+                  share of all words are scaled down, so that a topic found in every document does not win them all.
+                  The confidence is the winner's part of the sum of these weights, from 0 to 1.
   --tokens        adds `token_topics`, the topic of every word in one sample: [[\"word\", 1], ...].
   --uncertainty   adds `spread`, the standard deviation of each share.
   --pass-through  copies fields of the input, such as a date or a category.
@@ -139,13 +139,13 @@ fn check(args: &InferArgs, output: &Output) -> gibbstream::Result<()> {
         return Err(Error::setting("--top", "0 shares would be written", "use at least 1, or add --assign"));
     }
     if args.digits == 0 {
-        return Err(Error::setting("--digits", "0 digits say nothing", "use for example 6"));
+        return Err(Error::setting("--digits", "0 is not a number of digits", "use for example 6"));
     }
     if format == OutputFormat::Table(TableFormat::Parquet)
         && args.out.is_none()
         && std::io::stdout().is_terminal()
     {
-        let problem = "Parquet is not for a terminal";
+        let problem = "Parquet cannot be written to a terminal";
         return Err(Error::setting("--output-format", problem, "name a file with --out"));
     }
     Ok(())
@@ -166,7 +166,7 @@ fn check_for(args: &InferArgs, snapshot: &Snapshot) -> gibbstream::Result<()> {
     ];
     refuse(snapshot, &flags)?;
     if args.sweeps < 2 {
-        let problem = "one half of the sweeps is kept, so there must be two at least";
+        let problem = "half of the sweeps are kept, so at least 2 are needed";
         return Err(Error::setting("--sweeps", problem, "use for example 100"));
     }
     Ok(())
@@ -238,7 +238,7 @@ pub fn each_mixture(
     mut each: impl FnMut(Inferred<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     if inference.sweeps == 0 {
-        return Err(Error::setting("--sweeps", "0 sweeps estimate nothing", "use for example 100").into());
+        return Err(Error::setting("--sweeps", "0 is not a number of sweeps", "use for example 100").into());
     }
     let (pool, parameters) = (thread_pool(threads)?, snapshot.parameters()?);
     let mut index = 0;

@@ -41,7 +41,7 @@ pub fn check_request(folder: &Path, before: &Value, now: &Value) -> gibbstream::
     Err(Error::setting(
         "--resume",
         format!("the run in {} was started differently ({change})", folder.display()),
-        "ask for the same as before, or use another folder",
+        "use the same settings as before, or another folder",
     ))
 }
 

@@ -111,7 +111,7 @@ impl Places {
         self.log.as_ref().map_or(Ok(()), |log| log.check_beside(inputs))?;
         match (&self.out, &self.log) {
             (Some(out), Some(log)) if out.path() == log.path() && !is_device(out.path()) => {
-                let problem = "is to hold both the model and the log";
+                let problem = "cannot hold both the model and the log";
                 Err(Error::output(log.path(), problem, "name two files"))
             }
             _ => Ok(()),
@@ -166,11 +166,11 @@ fn learn(
     }
     if watch.empty_documents > 0 {
         let empty = count(watch.empty_documents / plan.passes.max(1));
-        output.note(format_args!("{empty} documents have no word of the vocabulary, and taught nothing"));
+        output.note(format_args!("{empty} documents have no word of the vocabulary and were not used"));
     }
     if run.unknown_tokens() > 0 {
         let unknown = count(run.unknown_tokens());
-        output.detail(format_args!("{unknown} tokens of words outside of the vocabulary were left out"));
+        output.detail(format_args!("{unknown} tokens outside the vocabulary were left out"));
     }
     Ok(ended)
 }
@@ -211,7 +211,7 @@ impl Finish<'_> {
         let (output, signal) = (self.output, self.signal);
         if !run.has_learnt() {
             if let Some(signal) = signal {
-                output.note(format_args!("{signal} came before anything was learnt, so there is no model"));
+                output.note(format_args!("{signal} arrived before the first minibatch was learnt, so there is no model"));
                 return Ok(Outcome::Interrupted(signal));
             }
             let problem = "all documents are held out, and none is left for training";

@@ -50,7 +50,7 @@ impl Prepared {
         }
         let finds_words = has_topics && base.is_none() && open.is_none();
         if plan.inputs.follow && finds_words && inputs.must_be_counted(&plan.limits) {
-            let problem = "the words of a stream without end cannot be counted first";
+            let problem = "the words of an endless stream cannot be counted first";
             let advice = "give them with --vocab, or use --vocab-mode grow or hash=BITS";
             return Err(Error::setting("--follow", problem, advice).into());
         }
@@ -108,7 +108,7 @@ fn plant_seeds(plan: &mut Plan, features: &Features, output: &Output) {
     let (seeds, unknown) = plan.seeds.numbered(&features.vocabulary());
     if !unknown.is_empty() {
         let list = unknown.join(", ");
-        output.warn(format_args!("--seeds: these words are not in the vocabulary and pull nothing: {list}"));
+        output.warn(format_args!("--seeds: these words are not in the vocabulary and have no effect: {list}"));
     }
     plan.settings.seeds = seeds;
 }
@@ -130,7 +130,7 @@ pub fn words_of_stream(
         (None, Some(base), _) => base.features.clone(),
         (None, None, Some(file)) => Features::Words(Vocabulary::load(file)?),
         (None, None, None) => {
-            let problem = "the words of a stream without end cannot be counted first";
+            let problem = "the words of an endless stream cannot be counted first";
             let advice = "give them with --vocab, or use --vocab-mode grow or hash=BITS";
             return Err(Error::setting("--vocab-mode", problem, advice).into());
         }
@@ -185,7 +185,7 @@ fn with_phrases(inputs: &ResolvedInputs, plan: &Plan, output: &Output) -> gibbst
     })?;
     output.progress.finish();
     let phrases = found.phrases();
-    output.note(format_args!("{} phrases are taken for words (--phrases)", count(phrases.len() as u64)));
+    output.note(format_args!("{} phrases are treated as words (--phrases)", count(phrases.len() as u64)));
     Ok(inputs.cut_by(Tokenizer { phrases, ..inputs.tokenizer().clone() }))
 }
 
@@ -214,7 +214,7 @@ fn told(report: &WordReport, tokenizer: &Tokenizer) -> String {
     };
     let dropped: Vec<String> = [
         (report.dropped.markup, "tags by --html".to_owned()),
-        (report.dropped.urls, "web and mail addresses".to_owned()),
+        (report.dropped.urls, "URLs and email addresses".to_owned()),
         (report.dropped.numbers, "numbers and ids".to_owned()),
         (report.dropped.stop_words, "tokens by --stop-words".to_owned()),
         (report.dropped.short, "tokens by --min-length".to_owned()),
@@ -248,13 +248,13 @@ fn complete_method(plan: &mut Plan, args: &TrainArgs, documents: Option<u64>, ou
     if plan.settings.method.needs_population() {
         if let Some(documents) = documents {
             plan.settings.method = plan.settings.method.with_population(documents as f64);
-            output.detail(format_args!("the corpus is taken to have {} documents", count(documents)));
+            output.detail(format_args!("the corpus size is taken to be {} documents", count(documents)));
         }
     } else if let Some(total) =
         args.knobs.get("total-docs").filter(|_| !plan.settings.method.depends_on_population())
     {
         let name = &plan.settings.name;
-        output.note(format_args!("{name} does not depend on --total-docs {total}; it is only noted"));
+        output.note(format_args!("{name} does not depend on --total-docs {total}; it is only recorded"));
     }
 }
 

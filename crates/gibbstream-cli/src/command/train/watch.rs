@@ -56,7 +56,7 @@ impl Observer for Watch<'_> {
             }
             Event::TopicBorn { birth: Birth { id, update, document, tokens, .. }, words } => {
                 self.output
-                    .detail(format_args!("topic {id} is born in document {document}: {}", words.join(" ")));
+                    .detail(format_args!("topic {id} was created in document {document}: {}", words.join(" ")));
                 self.write(&json!({
                     "kind": "birth", "t": update, "topic": id, "document": document, "tokens": tokens, "words": words,
                 }))

@@ -122,7 +122,7 @@ fn read_object(
         return Err(Flaw(
             "not an object",
             format!("is {}, not a JSON object", kind(&value)),
-            "write one object a line, such as {\"id\": \"1\", \"text\": \"...\"}".into(),
+            "write one object per line, such as {\"id\": \"1\", \"text\": \"...\"}".into(),
         ));
     }
     let mut json = serde_json::Deserializer::from_str(line);

@@ -194,7 +194,7 @@ fn read_words(
                         return Err((
                             "wrong type of field",
                             format!("a token of `{text}` has a line break in it"),
-                            "write one word a token",
+                            "write one word per token",
                         ));
                     }
                     Field::Str(token) => words.id(token.trim()),

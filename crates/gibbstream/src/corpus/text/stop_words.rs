@@ -42,7 +42,7 @@ impl StopWords {
         Some(usual.chain(others).map(str::to_owned).collect::<Vec<_>>().into())
     }
 
-    /// `none`, a language code such as `en`, or a file with one word a line.
+    /// `none`, a language code such as `en`, or a file with one word per line.
     pub fn parse(choice: &str) -> Result<Self> {
         if choice == "none" {
             return Ok(Self::none());
@@ -55,7 +55,7 @@ impl StopWords {
             return Err(Error::setting(
                 "stop-words",
                 format!("`{choice}` is neither `none`, nor a known language code, nor a file that exists"),
-                "use `auto`, a code such as `en`, `none`, or the path of a file with one word a line",
+                "use `auto`, a code such as `en`, `none`, or the path of a file with one word per line",
             ));
         }
         let mut lines = Lines::new(Source::open(Path::new(choice))?)?;
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(
             StopWords::parse("klingon.txt").unwrap_err().to_string(),
             "stop-words: `klingon.txt` is neither `none`, nor a known language code, nor a file that exists; \
-             use `auto`, a code such as `en`, `none`, or the path of a file with one word a line"
+             use `auto`, a code such as `en`, `none`, or the path of a file with one word per line"
         );
     }
 }

@@ -47,7 +47,7 @@ pub struct Tokenizer {
     /// What happens to markup.
     #[serde(default)]
     pub html: Html,
-    /// Whether web and mail addresses are text.
+    /// Whether URLs and email addresses are text.
     #[serde(default = "kept")]
     pub keep_urls: bool,
     /// The language of the text.

@@ -89,7 +89,7 @@ impl Vocabulary {
                 Flaw::Empty(at) => refused(format!("word {} is empty", at + 1), "remove it"),
                 Flaw::Blank(at) => refused(
                     format!("word {} (`{word}`) has blanks around it or a line break in it", at + 1),
-                    "a vocabulary file has one word a line",
+                    "a vocabulary file has one word per line",
                 ),
                 Flaw::Repeated(at, first) => refused(
                     format!("word {} (`{word}`) is the same as word {}", at + 1, first + 1),
@@ -100,7 +100,7 @@ impl Vocabulary {
         })
     }
 
-    /// A file with one word a line, which may be compressed.
+    /// A file with one word per line, which may be compressed.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let mut lines = Lines::new(Source::open(path.as_ref())?)?;
         let mut words: Vec<Arc<str>> = Vec::new();
@@ -112,12 +112,12 @@ impl Vocabulary {
         }
         let file = lines.file();
         if words.is_empty() {
-            return Err(Error::corpus(file, "contains no words", "a vocabulary file has one word a line"));
+            return Err(Error::corpus(file, "contains no words", "a vocabulary file has one word per line"));
         }
         Self::number(words).map_err(|(word, flaw)| {
             let (line, problem, advice) = match flaw {
                 Flaw::Empty(at) | Flaw::Blank(at) => {
-                    (Some(at), "the line is empty".to_owned(), "a vocabulary file has one word a line")
+                    (Some(at), "the line is empty".to_owned(), "a vocabulary file has one word per line")
                 }
                 Flaw::Repeated(at, first) => (
                     Some(at),
@@ -252,7 +252,7 @@ mod tests {
             (
                 ["a", "b ", "c"],
                 "vocabulary: word 2 (`b `) has blanks around it or a line break in it; \
-                 a vocabulary file has one word a line",
+                 a vocabulary file has one word per line",
             ),
         ] {
             assert_eq!(Vocabulary::new(words).unwrap_err().to_string(), expected);

@@ -209,14 +209,14 @@ fn a_model_goes_on_with_every_knob_that_can_change() {
         ]
     );
     for (text, expected) in [
-        ("start nearly-uniform", "start: the topics are those that the model has; leave it out"),
+        ("start nearly-uniform", "start: a continued model already has topics; leave it out"),
         ("model hdp", "model: the model is an lda, not hdp; leave it out, or train a new model"),
     ] {
         assert_eq!(continued(&before, &line(text)).unwrap_err().to_string(), expected);
     }
     let mixture = settings(&required("gaussian-mixture")).unwrap();
     let error = continued(&mixture, &line("covariance diagonal")).unwrap_err().to_string();
-    assert!(error.starts_with("covariance: a model that is continued stays what it is"), "{error}");
+    assert!(error.starts_with("covariance: this cannot change when a model is continued"), "{error}");
     assert_eq!(continued(&mixture, &line("covariance full")).unwrap(), mixture);
 }
 
