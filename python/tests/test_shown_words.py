@@ -71,7 +71,7 @@ def test_seeds_say_which_topic_is_which(seeds):
 
 
 def test_bad_seeds():
-    with pytest.warns(UserWarning, match="pull nothing: unheard"):
+    with pytest.warns(UserWarning, match="have no effect: unheard"):
         LDA(2, batch=20, seeds=[["goal", "unheard"]], random_state=0).fit(texts(60))
     with pytest.raises(ValueError, match="name 3 topics, and there are 2"):
         LDA(2, seeds=[["goal"], ["moon"], ["day"]]).fit(texts(20))

@@ -170,7 +170,7 @@ fn what_makes_no_sense_is_refused() {
         ),
         (
             "--data d --topics 3 --listen 0.0.0.0:0",
-            "--listen: others can reach 0.0.0.0:0, and no token is asked for; listen on 127.0.0.1, or name a file with a token with --token-file",
+            "--listen: 0.0.0.0:0 can be reached from other machines, and no token is required; listen on 127.0.0.1, or name a file with a token with --token-file",
         ),
     ] {
         let (code, error) = refused(&folder, flags);

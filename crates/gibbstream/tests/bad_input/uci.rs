@@ -113,12 +113,12 @@ fn uci_headers() {
         case(
             &[("docword.txt", b"1\n2\n1\n1 1 1\n")],
             "DIR/docword.txt: holds UCI counts, but there is no vocab.txt beside it; give the file \
-             with the words, one a line, with `vocab`",
+             with the words, one per line, with `vocab`",
         ),
         case(
             &[("counts", b"1\n2\n1\n1 1 1\n")],
             "DIR/counts: holds UCI counts, but there is no vocab.txt beside it; give the file with \
-             the words, one a line, with `vocab`",
+             the words, one per line, with `vocab`",
         ),
         case(
             &[("docword.txt", b"1\n2\n1\n1 1 1\n"), ("vocab.txt", b"cat\ncat\n")],
