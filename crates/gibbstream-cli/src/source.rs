@@ -76,7 +76,7 @@ impl Source {
 }
 
 /// Observations that are worked on together; no result depends on it.
-const TOGETHER: usize = 256;
+const OBSERVATIONS_PER_BLOCK: usize = 256;
 
 /// Threads to compute on.
 pub fn thread_pool(threads: usize) -> Result<ThreadPool> {
@@ -91,9 +91,9 @@ pub fn each_batch(
     interrupt: &Interrupt,
     mut each: impl FnMut(Vec<Observation>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let mut ahead = ReadAhead::start(source.read(), 2 * TOGETHER)?;
+    let mut ahead = ReadAhead::start(source.read(), 2 * OBSERVATIONS_PER_BLOCK)?;
     loop {
-        let some = ahead.next_some(TOGETHER, &|| interrupt.received().is_some())?;
+        let some = ahead.next_some(OBSERVATIONS_PER_BLOCK, &|| interrupt.received().is_some())?;
         if some.is_empty() {
             return Ok(());
         }

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 /// Cells that are held before they are written as a row group.
-const CELLS_TOGETHER: usize = 1 << 20;
+const CELLS_PER_GROUP: usize = 1 << 20;
 
 /// Significant digits with which every 64-bit float can be read back exactly.
 pub const ALL_DIGITS: usize = 17;
@@ -157,7 +157,7 @@ impl<W: Write + Send> ParquetWriter<W> {
             }
         }
         self.rows += 1;
-        if self.rows * self.columns.len() >= CELLS_TOGETHER { self.write_group() } else { Ok(()) }
+        if self.rows * self.columns.len() >= CELLS_PER_GROUP { self.write_group() } else { Ok(()) }
     }
 
     fn write_group(&mut self) -> anyhow::Result<()> {
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn many_rows_make_several_groups() {
-        let rows = CELLS_TOGETHER + 5;
+        let rows = CELLS_PER_GROUP + 5;
         let mut table =
             TableWriter::new(Vec::new(), TableFormat::Parquet, &[("n".into(), Kind::Whole)]).unwrap();
         for row in 0..rows {

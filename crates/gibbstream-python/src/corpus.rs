@@ -2,7 +2,7 @@
 
 use crate::error::{OrException, released};
 use crate::model::Model;
-use crate::written::{Texts, Written};
+use crate::written::{RawDocument, Texts};
 use gibbstream::Error;
 use gibbstream::corpus::{
     Adaptive, Document, Html, Language, PhraseCounter, Phrases, SAMPLED_DOCUMENTS, StopWords, Tokenizer,
@@ -26,7 +26,7 @@ pub struct Corpus {
 /// How texts are cut into words.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Cutting {
+pub struct TextRules {
     lowercase: bool,
     min_length: usize,
     ngrams: usize,
@@ -44,7 +44,7 @@ enum StopWordChoice {
     Words(Vec<String>),
 }
 
-impl Cutting {
+impl TextRules {
     /// How text is cut; the language may still have to be found.
     fn tokenizer(self) -> gibbstream::Result<Tokenizer> {
         let (stop_words, of_language) = match self.stop_words {
@@ -95,7 +95,7 @@ fn first_texts(texts: &Texts<'_>) -> PyResult<Vec<String>> {
     let documents = texts.some(0..texts.len().min(SAMPLED_DOCUMENTS))?;
     Ok(documents
         .into_iter()
-        .filter_map(|document| if let Written::Text(text) = document { Some(text) } else { None })
+        .filter_map(|document| if let RawDocument::Text(text) = document { Some(text) } else { None })
         .collect())
 }
 
@@ -106,18 +106,18 @@ type Arrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<
 impl Corpus {
     /// Finds the words in a first pass over the texts, unless they are given, and numbers the documents in a second.
     #[staticmethod]
-    #[pyo3(signature = (texts, cutting, max_words, min_documents, max_document_share, vocabulary))]
+    #[pyo3(signature = (texts, rules, max_words, min_documents, max_document_share, vocabulary))]
     fn build(
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        cutting: Cutting,
+        rules: TextRules,
         max_words: Option<usize>,
         min_documents: Option<u64>,
         max_document_share: Option<f64>,
         vocabulary: Option<Vec<String>>,
     ) -> PyResult<Self> {
-        let finds_phrases = cutting.phrases;
-        let tokenizer = cutting.tokenizer().or_exception()?;
+        let finds_phrases = rules.phrases;
+        let tokenizer = rules.tokenizer().or_exception()?;
         let limits = limits_of(max_words, min_documents, max_document_share).or_exception()?;
         let limits = if vocabulary.is_some() { limits.as_told() } else { limits };
         let texts = Texts::new(texts)?;
@@ -268,7 +268,7 @@ fn phrases_of(py: Python<'_>, texts: &Texts<'_>, tokenizer: &Tokenizer) -> PyRes
     let mut counter = PhraseCounter::default();
     texts.each(py, |_, documents| {
         for document in documents {
-            if let Written::Text(text) = document {
+            if let RawDocument::Text(text) = document {
                 tokenizer.tokenize_following(text, |word, follows| counter.add(word, follows));
             }
             counter.end_document();
@@ -335,12 +335,12 @@ struct Counting {
 #[pymethods]
 impl WordCounter {
     #[new]
-    fn create(cutting: Cutting) -> PyResult<Self> {
-        if cutting.phrases {
+    fn create(rules: TextRules) -> PyResult<Self> {
+        if rules.phrases {
             let problem = "phrases cannot be looked for in tables of an engine";
             return Err(Error::setting("phrases", problem, "leave it out")).or_exception();
         }
-        let tokenizer = cutting.tokenizer().or_exception()?;
+        let tokenizer = rules.tokenizer().or_exception()?;
         Ok(Self { state: Mutex::new(Counting { tokenizer, counter: VocabularyCounter::default() }) })
     }
 
@@ -383,7 +383,7 @@ fn number(
     let (mut ids, mut has_text) = (Vec::new(), false);
     texts.each(py, |first, documents| {
         for (row, document) in (first..).zip(documents) {
-            has_text |= matches!(document, Written::Text(_));
+            has_text |= matches!(document, RawDocument::Text(_));
             ids.clear();
             let mut out_of_vocabulary = 0;
             document.tokens(row, &tokenizer, |word| match vocabulary.id(word) {

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a setting is called in Python.
 pub fn spelling(name: &str) -> String {
-    Knob::named(name).map_or_else(|| name.replace('-', "_"), Knob::python)
+    Knob::by_name(name).map_or_else(|| name.replace('-', "_"), Knob::python)
 }
 
 /// The exception for an error.

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// Observations that travel together.
-const TOGETHER: usize = 512;
+const DOCUMENTS_PER_BLOCK: usize = 512;
 /// Packs that are read in advance.
 const AHEAD: usize = 8;
 
@@ -41,7 +41,7 @@ impl Files {
         words: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let kind =
-            ModelKind::named(&family).ok_or_else(|| PyValueError::new_err(format!("no model {family}")))?;
+            ModelKind::by_name(&family).ok_or_else(|| PyValueError::new_err(format!("no model {family}")))?;
         released(py, || Self::open(paths, kind, words).or_exception())
     }
 
@@ -106,7 +106,7 @@ impl Iterator for Together {
     type Item = gibbstream::Result<Vec<u8>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let some: gibbstream::Result<Vec<Observation>> = self.0.by_ref().take(TOGETHER).collect();
+        let some: gibbstream::Result<Vec<Observation>> = self.0.by_ref().take(DOCUMENTS_PER_BLOCK).collect();
         match some {
             Ok(some) if some.is_empty() => None,
             some => Some(some.and_then(pack)),

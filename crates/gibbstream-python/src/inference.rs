@@ -7,7 +7,7 @@ use gibbstream::Error;
 use gibbstream::evaluation::completion::Completion;
 use gibbstream::evaluation::elbo::Elbo;
 use gibbstream::evaluation::{Estimator, Evaluation};
-use gibbstream::inference::mixtures::{Mixture, MixtureInference};
+use gibbstream::inference::mixtures::{MixtureInference, TopicMixture};
 use gibbstream::learn::{AnyScore, Observation, Parameters, TopicParameters};
 use gibbstream::model::topics::lda::LogTopics;
 use gibbstream::numerics::random::Seed;
@@ -16,7 +16,7 @@ use rayon::ThreadPool;
 use serde_json::{Value, json};
 
 /// Rows whose mixtures are inferred together; no result depends on it.
-const TOGETHER: usize = 2048;
+const DOCUMENTS_PER_BLOCK: usize = 2048;
 
 /// How likelihoods are estimated.
 #[derive(FromPyObject)]
@@ -69,7 +69,7 @@ pub fn each_mixture(
     rows: &Rows<'_>,
     (sweeps, seed, details): (usize, u64, bool),
     pool: &ThreadPool,
-    mut each: impl FnMut(&Mixture),
+    mut each: impl FnMut(&TopicMixture),
 ) -> PyResult<()> {
     if sweeps == 0 {
         let problem = "0 is not a number of sweeps";
@@ -78,8 +78,8 @@ pub fn each_mixture(
     let inference = MixtureInference { sweeps, seed: Seed(seed), details };
     let is_of_rows = matches!(parameters, Parameters::Rows(_));
     let (mut space, mut signals) = (Vec::new(), Signals::new());
-    for first in (0..rows.len()).step_by(TOGETHER) {
-        let some = (first..rows.len().min(first + TOGETHER))
+    for first in (0..rows.len()).step_by(DOCUMENTS_PER_BLOCK) {
+        let some = (first..rows.len().min(first + DOCUMENTS_PER_BLOCK))
             .map(|row| rows.observation(row, is_of_rows, &mut space))
             .collect::<gibbstream::Result<Vec<Observation>>>()
             .or_exception()?;

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Documents that are looked at together; no result depends on it.
-const TOGETHER: usize = 256;
+const DOCUMENTS_PER_BLOCK: usize = 256;
 
 /// The name of every topic, and whether somebody gave it.
 #[pyfunction]
@@ -84,7 +84,7 @@ pub fn shares_by(
                 time: times.as_ref().and_then(|times| times.get(place).copied()),
                 group: groups.as_ref().and_then(|groups| groups.get(place).cloned()),
             });
-            if waiting.len() == TOGETHER {
+            if waiting.len() == DOCUMENTS_PER_BLOCK {
                 pool.install(|| explorer.look(std::mem::take(&mut waiting))).or_exception()?;
                 signals.check()?;
             }

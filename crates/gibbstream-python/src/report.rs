@@ -4,7 +4,7 @@ use crate::error::{OrException, released};
 use crate::inference::each_mixture;
 use crate::model::Model;
 use crate::rows::{Rows, Source};
-use crate::written::{TOGETHER, Texts, Written};
+use crate::written::{DOCUMENTS_PER_BLOCK, RawDocument, Texts};
 use gibbstream::Error;
 use gibbstream::explore::page::{PageFile, PageFormat, write_page};
 use gibbstream::explore::report::{Commands, Labels, Report};
@@ -87,9 +87,9 @@ pub fn report<'py>(
     beside.check(rows.len(), texts.as_ref().map(Texts::len)).or_exception()?;
     let mut explorer =
         released(py, || pool.install(|| Explorer::new(&snapshot, &options, other.as_ref())).or_exception())?;
-    for first in (0..rows.len()).step_by(TOGETHER) {
+    for first in (0..rows.len()).step_by(DOCUMENTS_PER_BLOCK) {
         py.check_signals()?;
-        let places = first..rows.len().min(first + TOGETHER);
+        let places = first..rows.len().min(first + DOCUMENTS_PER_BLOCK);
         let written = texts.as_ref().map(|texts| texts.some(places.clone())).transpose()?;
         released(py, || {
             let records =
@@ -167,7 +167,7 @@ impl Beside {
         rows: &Rows<'_>,
         first: usize,
         count: usize,
-        written: Option<Vec<Written>>,
+        written: Option<Vec<RawDocument>>,
         fields: &RecordFields,
     ) -> gibbstream::Result<Vec<Record>> {
         let mut space = Vec::new();
@@ -180,8 +180,8 @@ impl Beside {
             }
             let text = match written.as_mut().and_then(Iterator::next) {
                 None => SourceText::Counts,
-                Some(Written::Text(text)) => SourceText::Text(text),
-                Some(Written::Tokens(tokens)) => SourceText::Tokens(tokens),
+                Some(RawDocument::Text(text)) => SourceText::Text(text),
+                Some(RawDocument::Tokens(tokens)) => SourceText::Tokens(tokens),
             };
             let time = self.times.as_ref().map_or(Value::Null, |times| match &times[place] {
                 Moment::Seconds(seconds) => Value::from(*seconds),

@@ -19,7 +19,7 @@ pub fn method_names(model: &str) -> Vec<&'static str> {
 /// Passes over the documents that a method makes if nothing else is asked for.
 #[pyfunction]
 pub fn usual_passes(model: &str, method: &str) -> PyResult<u64> {
-    let kind = ModelKind::named(model).ok_or_else(|| PyValueError::new_err(format!("no model {model}")))?;
+    let kind = ModelKind::by_name(model).ok_or_else(|| PyValueError::new_err(format!("no model {model}")))?;
     Ok(kind.recommended(method, Mode::File).or_exception()?.usual_passes())
 }
 
@@ -110,7 +110,7 @@ fn expected(kind: Kind) -> &'static str {
 pub fn parameters<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let given = knobs::given(settings);
-    for (knob, text) in given.iter().filter_map(|(name, text)| Some((Knob::named(name)?, text))) {
+    for (knob, text) in given.iter().filter_map(|(name, text)| Some((Knob::by_name(name)?, text))) {
         match knob.kind {
             _ if knob.name == "model" => {}
             Kind::Switch => dict.set_item(knob.python(), text == "true")?,

@@ -14,15 +14,15 @@ use pyo3_arrow::input::AnyArray;
 use std::sync::Arc;
 
 /// Documents that are copied out of Python at a time.
-pub const TOGETHER: usize = 512;
+pub const DOCUMENTS_PER_BLOCK: usize = 512;
 
 /// One document.
-pub enum Written {
+pub enum RawDocument {
     Text(String),
     Tokens(Vec<String>),
 }
 
-impl Written {
+impl RawDocument {
     /// Calls `visit` for every token in order. `row` is for messages.
     pub fn tokens(
         &self,
@@ -89,12 +89,12 @@ impl<'py> Texts<'py> {
     /// Calls `work` for some documents after the other, with the place of the first, and the interpreter released.
     pub fn each<F>(&self, py: Python<'py>, mut work: F) -> PyResult<()>
     where
-        F: FnMut(usize, &[Written]) -> gibbstream::Result<()> + Send,
+        F: FnMut(usize, &[RawDocument]) -> gibbstream::Result<()> + Send,
     {
         let mut first = 0;
         while first < self.len() {
             py.check_signals()?;
-            let some = first..self.len().min(first + TOGETHER);
+            let some = first..self.len().min(first + DOCUMENTS_PER_BLOCK);
             let documents = self.some(some.clone())?;
             crate::error::released(py, || work(first, &documents).or_exception())?;
             first = some.end;
@@ -103,7 +103,7 @@ impl<'py> Texts<'py> {
     }
 
     /// The documents at some places.
-    pub fn some(&self, rows: std::ops::Range<usize>) -> PyResult<Vec<Written>> {
+    pub fn some(&self, rows: std::ops::Range<usize>) -> PyResult<Vec<RawDocument>> {
         match self {
             Self::Sequence(sequence, _) => rows
                 .map(|row| one(&sequence.get_item(row)?).map_err(|problem| refused(row, &problem)))
@@ -131,9 +131,9 @@ fn refused(row: usize, problem: &str) -> PyErr {
 }
 
 /// One Python object as a document, or what it is instead.
-fn one(object: &Bound<'_, PyAny>) -> Result<Written, String> {
+fn one(object: &Bound<'_, PyAny>) -> Result<RawDocument, String> {
     if let Ok(text) = object.cast::<PyString>() {
-        return Ok(Written::Text(text.to_string_lossy().into_owned()));
+        return Ok(RawDocument::Text(text.to_string_lossy().into_owned()));
     }
     let kind = || object.get_type().name().map_or_else(|_| "no text".to_owned(), |name| name.to_string());
     if object.cast::<PyBytes>().is_ok() {
@@ -146,16 +146,16 @@ fn one(object: &Bound<'_, PyAny>) -> Result<Written, String> {
             Err(_) => Err(format!("a {} with something in it that is not a string", kind())),
         })
         .collect();
-    tokens.map(Written::Tokens)
+    tokens.map(RawDocument::Tokens)
 }
 
 /// One cell of a column that went through [`plain`], or what it is instead.
-fn cell(column: &ArrayRef, row: usize) -> Result<Written, String> {
+fn cell(column: &ArrayRef, row: usize) -> Result<RawDocument, String> {
     if column.is_null(row) {
         return Err("null".to_owned());
     }
     let Some(lists) = column.as_list_opt::<i64>() else {
-        return Ok(Written::Text(column.as_string::<i64>().value(row).to_owned()));
+        return Ok(RawDocument::Text(column.as_string::<i64>().value(row).to_owned()));
     };
     let tokens = lists.value(row);
     let tokens = tokens.as_string::<i64>();
@@ -163,7 +163,7 @@ fn cell(column: &ArrayRef, row: usize) -> Result<Written, String> {
         .iter()
         .map(|token| token.map(str::to_owned).ok_or_else(|| "a list with null in it".to_owned()))
         .collect::<Result<_, _>>()
-        .map(Written::Tokens)
+        .map(RawDocument::Tokens)
 }
 
 /// A column in one of the two forms that are read: strings, or lists of strings.

@@ -1,7 +1,7 @@
 //! A cell: one training run with its scores, and what comes out of it.
 
 use crate::experiment::{Experiment, Extra, Grid, Recipe};
-use crate::library::Library;
+use crate::library::Corpora;
 use crate::row;
 use gibbstream::evaluation::Estimator;
 use gibbstream::evaluation::coherence::TopicCoherence;
@@ -149,10 +149,10 @@ impl Cell {
 
 /// All work that the experiments ask for, each cell once. The first split of everything comes first, so that whatever
 /// is done when time is up makes a picture of all experiments.
-pub fn plan(experiments: &[&Experiment], library: &Library, seed: u64) -> Vec<Task> {
+pub fn plan(experiments: &[&Experiment], corpora: &Corpora, seed: u64) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     let mut places: HashMap<Cell, usize> = HashMap::new();
-    for task in experiments.iter().flat_map(|experiment| tasks_of(experiment, library, seed)) {
+    for task in experiments.iter().flat_map(|experiment| tasks_of(experiment, corpora, seed)) {
         if let Some(&place) = places.get(&task.cell) {
             tasks[place].extras.extend(task.extras);
         } else {
@@ -165,15 +165,15 @@ pub fn plan(experiments: &[&Experiment], library: &Library, seed: u64) -> Vec<Ta
 }
 
 /// What one experiment asks for.
-pub fn tasks_of(experiment: &Experiment, library: &Library, seed: u64) -> Vec<Task> {
-    experiment.recipes.iter().flat_map(|recipe| tasks_of_recipe(recipe, library, seed)).collect()
+pub fn tasks_of(experiment: &Experiment, corpora: &Corpora, seed: u64) -> Vec<Task> {
+    experiment.recipes.iter().flat_map(|recipe| tasks_of_recipe(recipe, corpora, seed)).collect()
 }
 
-fn tasks_of_recipe(recipe: &Recipe, library: &Library, seed: u64) -> Vec<Task> {
-    let scale = library.scale();
+fn tasks_of_recipe(recipe: &Recipe, corpora: &Corpora, seed: u64) -> Vec<Task> {
+    let scale = corpora.scale();
     let mut tasks = Vec::new();
     for &corpus in recipe.corpora {
-        let Some(shelf) = library.shelf(corpus) else { continue };
+        let Some(source) = corpora.source(corpus) else { continue };
         let reference = scale.reference_topics(corpus);
         let grid = match recipe.topics {
             Grid::All => scale.topics(corpus).to_vec(),
@@ -185,11 +185,11 @@ fn tasks_of_recipe(recipe: &Recipe, library: &Library, seed: u64) -> Vec<Task> {
             for &topics in &grid {
                 for &method in recipe.methods {
                     let cell = Cell {
-                        corpus: shelf.name().to_owned(),
+                        corpus: source.name().to_owned(),
                         split,
                         seed: seed.wrapping_mul(100).wrapping_add(split),
-                        documents: shelf.documents(),
-                        held_out: shelf.held_out(),
+                        documents: source.documents(),
+                        held_out: source.held_out(),
                         longest: scale.longest(),
                         batch: scale.batch(),
                         method: method.to_owned(),

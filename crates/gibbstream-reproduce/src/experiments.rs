@@ -520,7 +520,7 @@ pub static EXPERIMENTS: [Experiment; 17] = [
 mod tests {
     use super::*;
     use crate::cells::{Cell, plan, series_name, tasks_of};
-    use crate::library::Library;
+    use crate::library::Corpora;
     use crate::run::method_of;
     use crate::scale::Scale;
 
@@ -538,8 +538,8 @@ mod tests {
     /// Methods and flags exist, and they are those of the paper but for what is said.
     #[test]
     fn methods_are_methods() {
-        let library = Library::open(Scale::Laptop, None).unwrap();
-        let sample = tasks_of(&EXPERIMENTS[0], &library, 0).remove(0).cell;
+        let corpora = Corpora::open(Scale::Laptop, None).unwrap();
+        let sample = tasks_of(&EXPERIMENTS[0], &corpora, 0).remove(0).cell;
         let method = |text: &str| method_of(&Cell { method: text.to_owned(), ..sample.clone() }).unwrap();
         for text in
             EXPERIMENTS.iter().flat_map(|experiment| experiment.recipes).flat_map(|recipe| recipe.methods)
@@ -582,14 +582,14 @@ mod tests {
     /// What one experiment has run, another one need not.
     #[test]
     fn experiments_share_cells() {
-        let library = Library::open(Scale::Smoke, None).unwrap();
+        let corpora = Corpora::open(Scale::Smoke, None).unwrap();
         let number = |ids: &[&str]| {
             let chosen: Vec<&Experiment> = ids.iter().filter_map(|id| find(id)).collect();
-            plan(&chosen, &library, 0).len()
+            plan(&chosen, &corpora, 0).len()
         };
         assert_eq!(number(&["X1"]), number(&["X1", "X2", "X3", "X14"]));
         assert_eq!(number(&["X5"]), number(&["X5", "X6"]));
-        let tasks = plan(&EXPERIMENTS.iter().collect::<Vec<_>>(), &library, 0);
+        let tasks = plan(&EXPERIMENTS.iter().collect::<Vec<_>>(), &corpora, 0);
         assert!(tasks.is_sorted_by_key(|task| task.cell.split), "the first split of everything comes first");
     }
 }

@@ -33,13 +33,13 @@ const TRUE_ALPHA: f64 = 0.1;
 const HELD_OUT_FROM: u64 = 1 << 40;
 
 /// All corpora that were found.
-pub struct Library {
+pub struct Corpora {
     scale: Scale,
-    shelves: BTreeMap<Corpus, Arc<Shelf>>,
+    sources: BTreeMap<Corpus, Arc<CorpusSource>>,
 }
 
 /// One corpus.
-pub struct Shelf {
+pub struct CorpusSource {
     name: String,
     corpus: Corpus,
     source: Source,
@@ -54,26 +54,26 @@ enum Source {
     /// Documents of a file, of which the first `learnt` may be learnt from.
     Files { inputs: ResolvedInputs, learnt: u64, reserved: u64 },
     /// Documents drawn from known parameters, which are found when they are first needed.
-    Drawn { truth: OnceLock<Result<Arc<Truth>, String>>, learnt_from: Option<Arc<Shelf>>, length: f64 },
+    Drawn { truth: OnceLock<Result<Arc<Truth>, String>>, learnt_from: Option<Arc<CorpusSource>>, length: f64 },
 }
 
-impl Library {
+impl Corpora {
     /// Looks for all corpora in the folder.
     pub fn open(scale: Scale, data: Option<&Path>) -> Result<Self> {
-        let mut shelves = BTreeMap::new();
+        let mut sources = BTreeMap::new();
         for corpus in Corpus::ALL {
-            let shelf = match data.map(|folder| folder.join(corpus.name())) {
+            let source = match data.map(|folder| folder.join(corpus.name())) {
                 _ if corpus == Corpus::Synthetic => continue,
-                _ if scale.is_drawn() => Some(Shelf::drawn(scale, corpus, None)?),
-                Some(folder) if folder.is_dir() => Some(Shelf::in_files(scale, corpus, &folder)?),
+                _ if scale.is_drawn() => Some(CorpusSource::drawn(scale, corpus, None)?),
+                Some(folder) if folder.is_dir() => Some(CorpusSource::in_files(scale, corpus, &folder)?),
                 _ => None,
             };
-            shelves.extend(shelf.map(|shelf| (corpus, Arc::new(shelf))));
+            sources.extend(source.map(|source| (corpus, Arc::new(source))));
         }
-        let reviews = shelves.get(&Corpus::Imdb).filter(|_| !scale.is_drawn()).cloned();
-        let synthetic = Shelf::drawn(scale, Corpus::Synthetic, reviews)?;
-        shelves.insert(Corpus::Synthetic, Arc::new(synthetic));
-        Ok(Self { scale, shelves })
+        let reviews = sources.get(&Corpus::Imdb).filter(|_| !scale.is_drawn()).cloned();
+        let synthetic = CorpusSource::drawn(scale, Corpus::Synthetic, reviews)?;
+        sources.insert(Corpus::Synthetic, Arc::new(synthetic));
+        Ok(Self { scale, sources })
     }
 
     pub fn scale(&self) -> Scale {
@@ -81,18 +81,18 @@ impl Library {
     }
 
     /// The corpus, if it is there.
-    pub fn shelf(&self, corpus: Corpus) -> Option<&Arc<Shelf>> {
-        self.shelves.get(&corpus)
+    pub fn source(&self, corpus: Corpus) -> Option<&Arc<CorpusSource>> {
+        self.sources.get(&corpus)
     }
 
     /// The corpus of that name.
-    pub fn named(&self, name: &str) -> Option<&Arc<Shelf>> {
-        self.shelves.values().find(|shelf| shelf.name == name)
+    pub fn by_name(&self, name: &str) -> Option<&Arc<CorpusSource>> {
+        self.sources.values().find(|source| source.name == name)
     }
 
     /// The role of the corpus of that name.
     pub fn corpus(&self, name: &str) -> Option<Corpus> {
-        self.named(name).map(|shelf| shelf.corpus)
+        self.by_name(name).map(|source| source.corpus)
     }
 
     /// Topics of experiments that have only one number of them.
@@ -102,11 +102,11 @@ impl Library {
 
     /// What readers of results must know about the corpora.
     pub fn remarks(&self) -> Vec<String> {
-        self.shelves.values().filter_map(|shelf| shelf.remark()).collect()
+        self.sources.values().filter_map(|source| source.remark()).collect()
     }
 }
 
-impl Shelf {
+impl CorpusSource {
     fn in_files(scale: Scale, corpus: Corpus, folder: &Path) -> Result<Self> {
         let inputs = Inputs { paths: vec![folder.to_path_buf()], ..Inputs::default() }.resolve()?;
         let vocabulary = inputs.vocabulary(&VocabularyLimits::default(), &mut |_| {})?;
@@ -127,7 +127,7 @@ impl Shelf {
         })
     }
 
-    fn drawn(scale: Scale, corpus: Corpus, learnt_from: Option<Arc<Shelf>>) -> Result<Self> {
+    fn drawn(scale: Scale, corpus: Corpus, learnt_from: Option<Arc<CorpusSource>>) -> Result<Self> {
         let name = match (corpus, &learnt_from) {
             (Corpus::Synthetic, Some(_)) => "synthetic".to_owned(),
             (Corpus::Synthetic, None) => "synthetic-random".to_owned(),
@@ -280,7 +280,7 @@ fn minibatches(
 }
 
 /// Topics of reviews, cut to their most frequent words, as the paper makes its synthetic corpus.
-fn learnt_truth(reviews: &Shelf) -> Result<Truth> {
+fn learnt_truth(reviews: &CorpusSource) -> Result<Truth> {
     let Source::Files { inputs, learnt, .. } = &reviews.source else {
         unreachable!("topics are learnt from files")
     };

@@ -1,7 +1,7 @@
 //! `gibbstream-reproduce`: the experiments of the paper, run, drawn and held against what the paper says.
 //!
 //! Experiments (`experiment.rs`) are a table (`experiments.rs`). Each asks for cells (`cells.rs`), which are run by one runner (`run.rs`) on
-//! documents of the library (`library.rs`) and kept in a file (`store.rs`, `row.rs`). Pages (`pages.rs`) with plots (`plot.rs`, `figures.rs`),
+//! documents of the corpora (`library.rs`) and kept in a file (`store.rs`, `row.rs`). Pages (`pages.rs`) with plots (`plot.rs`, `figures.rs`),
 //! tables (`table.rs`) and checks (`claims.rs`) are made from finished cells (`findings.rs`) alone.
 
 mod cells;
@@ -23,8 +23,8 @@ use experiment::{Corpus, Experiment};
 use experiments::{EXPERIMENTS, find};
 use gibbstream::Error;
 use gibbstream_cli::{General, GeneralArgs, Interrupt, Outcome, Output, STRONG, count};
-use library::Library;
-use pages::{Pages, Written};
+use library::Corpora;
+use pages::{PageSummary, Pages};
 use run::{Limits, run_all};
 use scale::Scale;
 use serde::Serialize;
@@ -83,24 +83,24 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, general: &General, output: &Output, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let experiments = args.chosen()?;
-    let library = Library::open(args.scale, args.data.as_deref())?;
+    let corpora = Corpora::open(args.scale, args.data.as_deref())?;
     if args.list {
-        list(&experiments, &library, general, output)?;
+        list(&experiments, &corpora, general, output)?;
         return Ok(Outcome::Done);
     }
     let limits = Limits { interrupt, deadline: args.deadline()?, threads: general.threads };
-    args.warn_about_missing(&experiments, &library, output);
+    args.warn_about_missing(&experiments, &corpora, output);
     let mut store = Store::open(&args.out)?;
     store.warn_about_foreign_lines(output);
     interrupt.defer();
-    finish_cells(&plan(&experiments, &library, general.seed.0), &library, limits, &mut store, output)?;
-    let pages = Pages { out: &args.out, library: &library, store: &store, seed: general.seed.0 };
+    finish_cells(&plan(&experiments, &corpora, general.seed.0), &corpora, limits, &mut store, output)?;
+    let pages = Pages { out: &args.out, corpora: &corpora, store: &store, seed: general.seed.0 };
     let written = experiments.iter().map(|experiment| pages.write(experiment));
     let written = written.collect::<anyhow::Result<Vec<_>>>()?;
     if output.json {
         output.print_json(&report(args.scale, &written))?;
     } else {
-        output.print(&written.iter().map(Written::line).collect::<String>())?;
+        output.print(&written.iter().map(PageSummary::line).collect::<String>())?;
     }
     Ok(interrupt.received().map_or(Outcome::Done, Outcome::Interrupted))
 }
@@ -108,7 +108,7 @@ fn run(args: &Args, general: &General, output: &Output, interrupt: &Interrupt) -
 /// Runs the cells that are not in the store yet, and puts them there.
 fn finish_cells(
     tasks: &[Task],
-    library: &Library,
+    corpora: &Corpora,
     limits: Limits<'_>,
     store: &mut Store,
     output: &Output,
@@ -118,7 +118,7 @@ fn finish_cells(
     output.note(format_args!("{} cells, {} of them finished before", count(all), count(before)));
     output.progress.start("running", "cells", Some(missing.len() as u64));
     let mut done = 0;
-    run_all(&missing, library, limits, |finished: Finished| {
+    run_all(&missing, corpora, limits, |finished: Finished| {
         done += 1;
         let cell = &finished.cell;
         let text = format!("{} {} K={} split {}", cell.corpus, cell.method, cell.topics, cell.split);
@@ -165,7 +165,7 @@ impl Args {
     }
 
     /// Says which corpora are left out.
-    fn warn_about_missing(&self, experiments: &[&Experiment], library: &Library, output: &Output) {
+    fn warn_about_missing(&self, experiments: &[&Experiment], corpora: &Corpora, output: &Output) {
         let asked = |corpus: &Corpus| {
             experiments
                 .iter()
@@ -173,7 +173,7 @@ impl Args {
                 .any(|recipe| recipe.corpora.contains(corpus))
         };
         let missing: Vec<&str> = (Corpus::ALL.iter())
-            .filter(|corpus| asked(corpus) && library.shelf(**corpus).is_none())
+            .filter(|corpus| asked(corpus) && corpora.source(**corpus).is_none())
             .map(|corpus| corpus.name())
             .collect();
         if !missing.is_empty() {
@@ -188,17 +188,17 @@ impl Args {
 
 fn list(
     experiments: &[&Experiment],
-    library: &Library,
+    corpora: &Corpora,
     general: &General,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let cells = |experiment: &Experiment| tasks_of(experiment, library, general.seed.0).len();
+    let cells = |experiment: &Experiment| tasks_of(experiment, corpora, general.seed.0).len();
     if output.json {
         let rows: Vec<Value> = experiments
             .iter()
             .map(|experiment| json!({ "id": experiment.id, "title": experiment.title, "cells": cells(experiment) }))
             .collect();
-        return output.print_json(&report(library.scale(), &rows));
+        return output.print_json(&report(corpora.scale(), &rows));
     }
     let mut text = String::new();
     for experiment in experiments {

@@ -4,7 +4,7 @@ use crate::cells::{Finished, tasks_of};
 use crate::experiment::Experiment;
 use crate::figures::drawings;
 use crate::findings::{Findings, evened};
-use crate::library::Library;
+use crate::library::Corpora;
 use crate::scale::Scale;
 use crate::store::Store;
 use crate::table::{Checked, Page, checks};
@@ -16,14 +16,14 @@ use std::path::{Path, PathBuf};
 /// What pages are made from, and where they go.
 pub struct Pages<'a> {
     pub out: &'a Path,
-    pub library: &'a Library,
+    pub corpora: &'a Corpora,
     pub store: &'a Store,
     pub seed: u64,
 }
 
 /// A page that was written.
 #[derive(Serialize)]
-pub struct Written {
+pub struct PageSummary {
     id: &'static str,
     title: &'static str,
     cells: usize,
@@ -36,20 +36,20 @@ pub struct Written {
 
 impl Pages<'_> {
     /// Writes the page of an experiment, and its plots.
-    pub fn write(&self, experiment: &'static Experiment) -> anyhow::Result<Written> {
-        let tasks = tasks_of(experiment, self.library, self.seed);
+    pub fn write(&self, experiment: &'static Experiment) -> anyhow::Result<PageSummary> {
+        let tasks = tasks_of(experiment, self.corpora, self.seed);
         let finished: Vec<&Finished> = tasks.iter().filter_map(|task| self.store.find(task)).collect();
         let evened = evened(&finished);
         let findings = Findings {
             finished: evened.iter().collect(),
             planned: tasks.iter().map(|task| task.cell.clone()).collect(),
         };
-        let drawings = drawings(experiment, &findings, |name| self.library.reference_topics(name));
-        let checks = checks(experiment, &findings, self.library);
+        let drawings = drawings(experiment, &findings, |name| self.corpora.reference_topics(name));
+        let checks = checks(experiment, &findings, self.corpora);
         let page = Page {
             experiment,
             findings: &findings,
-            library: self.library,
+            corpora: self.corpora,
             checks: &checks,
             drawings: &drawings,
             command: self.command(experiment),
@@ -58,12 +58,12 @@ impl Pages<'_> {
         for drawing in &drawings {
             files.push(self.write_file(&format!("{}.svg", drawing.name), &drawing.svg)?);
         }
-        Ok(Written::new(experiment, &findings, &checks, files))
+        Ok(PageSummary::new(experiment, &findings, &checks, files))
     }
 
     /// The command that makes the page anywhere.
     fn command(&self, experiment: &Experiment) -> String {
-        let scale: Scale = self.library.scale();
+        let scale: Scale = self.corpora.scale();
         let data = if scale.is_drawn() { "" } else { " --data DATA" };
         let seed = if self.seed == 0 { String::new() } else { format!(" --seed {}", self.seed) };
         let program = "cargo run --release -p gibbstream-reproduce --";
@@ -77,7 +77,7 @@ impl Pages<'_> {
     }
 }
 
-impl Written {
+impl PageSummary {
     fn new(
         experiment: &Experiment,
         findings: &Findings<'_>,

@@ -2,7 +2,7 @@
 
 use crate::cells::{Beside, Cell, Estimate, Finished, Moment, Task, TopicPair};
 use crate::experiment::Extra;
-use crate::library::{Library, Shelf};
+use crate::library::{Corpora, CorpusSource};
 use anyhow::anyhow;
 use clap::{Args, FromArgMatches};
 use gibbstream::corpus::{Document, Minibatch};
@@ -61,7 +61,7 @@ impl Limits<'_> {
 /// that are finished have been handed over.
 pub fn run_all(
     tasks: &[Task],
-    library: &Library,
+    corpora: &Corpora,
     limits: Limits<'_>,
     mut finish: impl FnMut(Finished) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -75,7 +75,7 @@ pub fn run_all(
                 while !limits.is_over()
                     && let Some(task) = next()
                 {
-                    let result = Run { task, library, interrupt: limits.interrupt }.finish();
+                    let result = CellRun { task, corpora, interrupt: limits.interrupt }.finish();
                     // Nobody listens after a failure, and nothing more is needed.
                     if sender.send(result).is_err() {
                         return;
@@ -107,9 +107,9 @@ pub fn method_of(cell: &Cell) -> gibbstream::Result<Method> {
 }
 
 /// A cell at work.
-struct Run<'a> {
+struct CellRun<'a> {
     task: &'a Task,
-    library: &'a Library,
+    corpora: &'a Corpora,
     interrupt: &'a Interrupt,
 }
 
@@ -122,7 +122,7 @@ struct Learnt {
     last_score: Option<Score>,
 }
 
-impl Run<'_> {
+impl CellRun<'_> {
     fn wants(&self, extra: Extra) -> bool {
         self.task.extras.contains(&extra)
     }
@@ -130,32 +130,32 @@ impl Run<'_> {
     /// Everything that is wanted of the cell; nothing after a signal.
     fn finish(&self) -> anyhow::Result<Option<Finished>> {
         let cell = &self.task.cell;
-        let shelf = self.library.named(&cell.corpus);
-        let shelf = shelf.ok_or_else(|| anyhow!("there is no corpus {}", cell.corpus))?;
-        let held_out = shelf.to_score(cell)?;
+        let source = self.corpora.by_name(&cell.corpus);
+        let source = source.ok_or_else(|| anyhow!("there is no corpus {}", cell.corpus))?;
+        let held_out = source.to_score(cell)?;
         let mut method = method_of(cell)?;
         // The paper gives SGS the mean of the alpha that G-OEM finds in the same documents.
         if cell.method == "sgs" {
-            let Some(learnt) = self.learn(shelf, Method::G_OEM, "g-oem", None)? else { return Ok(None) };
+            let Some(learnt) = self.learn(source, Method::G_OEM, "g-oem", None)? else { return Ok(None) };
             let alpha = learnt.trainer.alpha().unwrap_or_default();
             method.alpha = AlphaRule::Fixed(Some(alpha.iter().sum::<f64>() / alpha.len() as f64));
         }
         let watched = self.wants(Extra::Curve).then_some(held_out.as_slice());
-        let Some(learnt) = self.learn(shelf, method, &cell.method, watched)? else { return Ok(None) };
+        let Some(learnt) = self.learn(source, method, &cell.method, watched)? else { return Ok(None) };
         let beside = if self.wants(Extra::Topics) {
             let other = Cell { method: BESIDE.into(), ..cell.clone() };
-            let Some(other) = self.learn(shelf, method_of(&other)?, BESIDE, None)? else { return Ok(None) };
-            Some(beside(cell, shelf, [&learnt.trainer, &other.trainer])?)
+            let Some(other) = self.learn(source, method_of(&other)?, BESIDE, None)? else { return Ok(None) };
+            Some(beside(cell, source, [&learnt.trainer, &other.trainer])?)
         } else {
             None
         };
-        self.report(shelf, &held_out, learnt, beside).map(Some)
+        self.report(source, &held_out, learnt, beside).map(Some)
     }
 
     /// Learns from the documents of the cell, scoring `watched` documents now and then.
     fn learn(
         &self,
-        shelf: &Shelf,
+        source: &CorpusSource,
         method: Method,
         name: &str,
         watched: Option<&[Document]>,
@@ -165,7 +165,7 @@ impl Run<'_> {
             name: name.to_owned(),
             method,
             components: cell.topics,
-            features: shelf.vocabulary().len(),
+            features: source.vocabulary().len(),
             batch: BatchSize::of(cell.batch),
             seed: Seed(cell.seed),
             model: if cell.is_open() { ModelKind::Hdp(HdpSettings::default()) } else { ModelKind::Lda },
@@ -180,7 +180,7 @@ impl Run<'_> {
         let all = cell.documents * cell.passes;
         let mut milestones = milestones(cell.batch as u64, all).peekable();
         for pass in 0..cell.passes {
-            for batch in shelf.lessons(cell, pass)? {
+            for batch in source.lessons(cell, pass)? {
                 if self.interrupt.received().is_some() {
                     return Ok(None);
                 }
@@ -245,7 +245,7 @@ impl Run<'_> {
 
     fn report(
         &self,
-        shelf: &Shelf,
+        source: &CorpusSource,
         held_out: &[Document],
         learnt: Learnt,
         beside: Option<Beside>,
@@ -258,7 +258,7 @@ impl Run<'_> {
             Some(score) => score,
             None => self.own_score(&topics, trainer, held_out)?,
         };
-        let truth = shelf.true_topics()?;
+        let truth = source.true_topics()?;
         let truth = truth.map(|truth| self.own_score(&truth, trainer, held_out)).transpose()?;
         let estimates = if self.wants(Extra::Estimators) {
             self.estimates(&topics, trainer, held_out)?
@@ -294,7 +294,7 @@ impl Run<'_> {
         trainer: &Trainer,
         held_out: &[Document],
     ) -> gibbstream::Result<Vec<Estimate>> {
-        let (few, many) = (self.task.cell.particles, self.library.scale().many_particles());
+        let (few, many) = (self.task.cell.particles, self.corpora.scale().many_particles());
         let mut estimates = Vec::new();
         for estimator in [Estimator::Smc, Estimator::LeftToRight] {
             for particles in [few, many] {
@@ -342,7 +342,7 @@ fn gibbs_estimate(topics: &Topics, held_out: &[Document], particles: usize, seed
 }
 
 /// The largest topics of the first model beside the most similar ones of the second.
-fn beside(cell: &Cell, shelf: &Shelf, trainers: [&Trainer; 2]) -> anyhow::Result<Beside> {
+fn beside(cell: &Cell, source: &CorpusSource, trainers: [&Trainer; 2]) -> anyhow::Result<Beside> {
     let topics = [topics_of(trainers[0])?, topics_of(trainers[1])?];
     let rows = [&topics[0], &topics[1]]
         .map(|topics| TopicRows::new(topics, topics.vocabulary(), |word| word as usize));
@@ -350,7 +350,7 @@ fn beside(cell: &Cell, shelf: &Shelf, trainers: [&Trainer; 2]) -> anyhow::Result
         .map(|(trainer, topics)| summarise(topics, &shares(&trainer.topic_tokens()), SHOWN_WORDS, 1.0))
         .collect();
     let words = |summary: &TopicSummary| {
-        summary.words.iter().map(|&(word, _)| shelf.vocabulary().word(word).to_owned()).collect()
+        summary.words.iter().map(|&(word, _)| source.vocabulary().word(word).to_owned()).collect()
     };
     let mut pairs = align(&rows[0], &rows[1], Distance::KullbackLeibler);
     pairs.sort_by(|a, b| summaries[0][b.a].share.total_cmp(&summaries[0][a.a].share));
@@ -363,16 +363,20 @@ fn beside(cell: &Cell, shelf: &Shelf, trainers: [&Trainer; 2]) -> anyhow::Result
     Ok(Beside {
         method: BESIDE.to_owned(),
         pairs: shown.collect(),
-        coherence: [coherence(cell, shelf, &summaries[0])?, coherence(cell, shelf, &summaries[1])?],
+        coherence: [coherence(cell, source, &summaries[0])?, coherence(cell, source, &summaries[1])?],
     })
 }
 
 /// Mean coherence of topics in the documents that they were learnt from.
-fn coherence(cell: &Cell, shelf: &Shelf, summaries: &[TopicSummary]) -> anyhow::Result<TopicCoherence> {
+fn coherence(
+    cell: &Cell,
+    source: &CorpusSource,
+    summaries: &[TopicSummary],
+) -> anyhow::Result<TopicCoherence> {
     let best =
         |summary: &TopicSummary| summary.words.iter().take(COHERENT_WORDS).map(|&(word, _)| word).collect();
     let mut counter = CoherenceCounter::new(&summaries.iter().map(best).collect::<Vec<_>>())?;
-    for document in shelf.training(cell)? {
+    for document in source.training(cell)? {
         counter.add_bag(&document?);
     }
     Ok(counter.finish(UmassSmoothing::One)?.mean)

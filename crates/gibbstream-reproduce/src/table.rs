@@ -5,7 +5,7 @@ use crate::claims::{Ground, Measure, NEAR, Verdict, check, score_within, seconds
 use crate::experiment::{Corpus, Experiment, Table};
 use crate::figures::Drawing;
 use crate::findings::{Findings, Place, Spread, value_of};
-use crate::library::Library;
+use crate::library::Corpora;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -37,16 +37,16 @@ pub struct Checked {
 }
 
 /// All statements of the paper about an experiment.
-pub fn checks(experiment: &Experiment, findings: &Findings<'_>, library: &Library) -> Vec<Checked> {
+pub fn checks(experiment: &Experiment, findings: &Findings<'_>, corpora: &Corpora) -> Vec<Checked> {
     let mut checked = Vec::new();
     for expectation in experiment.paper {
         for &corpus in expectation.corpora {
-            let Some(shelf) = library.shelf(corpus) else { continue };
-            let reference = library.scale().reference_topics(corpus);
-            let ground = Ground { findings, corpus: shelf.name(), reference };
+            let Some(source) = corpora.source(corpus) else { continue };
+            let reference = corpora.scale().reference_topics(corpus);
+            let ground = Ground { findings, corpus: source.name(), reference };
             checked.push(Checked {
                 says: expectation.says,
-                corpus: shelf.name().to_owned(),
+                corpus: source.name().to_owned(),
                 verdict: check(expectation, &ground),
             });
         }
@@ -58,7 +58,7 @@ pub fn checks(experiment: &Experiment, findings: &Findings<'_>, library: &Librar
 pub struct Page<'a> {
     pub experiment: &'a Experiment,
     pub findings: &'a Findings<'a>,
-    pub library: &'a Library,
+    pub corpora: &'a Corpora,
     pub checks: &'a [Checked],
     pub drawings: &'a [Drawing],
     pub command: String,
@@ -75,14 +75,14 @@ impl Page<'_> {
         }
         for corpus in self.findings.corpora() {
             let section =
-                Section { findings: self.findings, corpus, reference: self.library.reference_topics(corpus) };
+                Section { findings: self.findings, corpus, reference: self.corpora.reference_topics(corpus) };
             match self.experiment.table {
                 Table::Scores => section.write_scores(Measure::Score, &mut text)?,
                 Table::ScoresAndBounds => {
                     section.write_scores(Measure::Score, &mut text)?;
                     section.write_scores(Measure::Elbo, &mut text)?;
                 }
-                Table::Time => section.write_times(self.library.corpus(corpus), &mut text)?,
+                Table::Time => section.write_times(self.corpora.corpus(corpus), &mut text)?,
                 Table::Topics => section.write_topics(&mut text)?,
                 Table::Estimators => section.write_estimators(&mut text)?,
             }
@@ -106,7 +106,7 @@ impl Page<'_> {
                 self.findings.finished.iter().map(|finished| value(finished)).collect();
             values.into_iter().collect::<Vec<_>>().join(", ")
         };
-        if self.library.scale().is_drawn() {
+        if self.corpora.scale().is_drawn() {
             let warning =
                 "Tiny random corpora: this shows that everything runs, and says nothing about the paper.";
             writeln!(text, "**{warning}**\n")?;
@@ -145,14 +145,14 @@ impl Page<'_> {
             writeln!(
                 text,
                 "| {name} | {} | {} | {} | {} |",
-                self.library.corpus(name).map_or("", Corpus::in_the_paper),
+                self.corpora.corpus(name).map_or("", Corpus::in_the_paper),
                 splits.len(),
                 largest(|finished| finished.cell.documents),
                 largest(|finished| finished.cell.held_out),
             )?;
         }
         let shown = self.findings.corpora();
-        for remark in self.library.remarks() {
+        for remark in self.corpora.remarks() {
             if shown.iter().any(|name| remark.starts_with(&format!("`{name}`"))) {
                 writeln!(text, "\n{remark}")?;
             }

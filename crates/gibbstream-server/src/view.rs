@@ -334,7 +334,7 @@ impl View {
         let observations: Vec<Observation> = documents.into_iter().map(Observation::Document).collect();
         let mixtures = self.snapshot.parameters()?.infer(&observations, how)?;
         let line = |(index, (observation, mixture)): (usize, (&Observation, _))| {
-            let mixture: &gibbstream::inference::mixtures::Mixture = mixture;
+            let mixture: &gibbstream::inference::mixtures::TopicMixture = mixture;
             let Observation::Document(document) = observation else { return Value::Null };
             let theta = match top {
                 None => json!(mixture.theta),

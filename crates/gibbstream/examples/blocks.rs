@@ -4,7 +4,8 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use gibbstream::{
-    Document, Gibbs, Length, Minibatch, Online, Run, Settings, Statistics, Synthetic, TopicStatistics,
+    Document, Gibbs, Length, Minibatch, Online, OnlineSettings, Settings, Statistics, Synthetic,
+    TopicStatistics,
 };
 use gibbstream::{TopicView, Truth, e_step, from_bytes, to_bytes};
 
@@ -17,7 +18,7 @@ fn answer(settings: &Settings, view: &[u8], block: &Minibatch) -> gibbstream::Re
 fn main() -> gibbstream::Result<()> {
     let settings = Settings::new(10).vocabulary(500).seed(1);
     let (seed, batch) = (settings.seed, settings.batch);
-    let run = Run { step: settings.method.step, batch, seed, ..Run::default() };
+    let run = OnlineSettings { step: settings.method.step, batch, seed, ..OnlineSettings::default() };
     let mut alone = Online::new(settings.lda_model(), Gibbs::new(20), run)?;
     let mut shared = Online::new(settings.lda_model(), Gibbs::new(20), run)?;
     let stream = Synthetic::new(Truth::random(10, 500, 0.1, 0.1, seed)?, Length::Fixed(80), seed, 1_000)?;

@@ -6,7 +6,8 @@
 
 use gibbstream::blended;
 use gibbstream::{
-    Batch, LatentModel, LocalInference, Observations, Online, Passes, Purpose, Run, Seed, Step, Stream, Sums,
+    Batch, LatentModel, LocalInference, Observations, Online, OnlineSettings, Passes, Purpose, Seed, Step,
+    Stream, Sums,
 };
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
@@ -107,7 +108,8 @@ impl LocalInference<Switches> for Sweeps {
 }
 
 fn main() -> gibbstream::Result<()> {
-    let mut online = Online::new(Switches(2, 3), Sweeps(10), Run { threads: 2, ..Run::default() })?;
+    let mut online =
+        Online::new(Switches(2, 3), Sweeps(10), OnlineSettings { threads: 2, ..OnlineSettings::default() })?;
     let mut random = Stream::default();
     for first in (0..20_000).step_by(100) {
         let mut on = |share| f64::from(u8::from(random.uniform() < share));

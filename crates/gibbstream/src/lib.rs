@@ -55,7 +55,7 @@ pub use inference::{LocalInference, Passes};
 pub use learn::averaging::Averaging;
 pub use learn::batch_size::BatchSize;
 pub use learn::method::Method;
-pub use learn::online::{Online, Run, e_step};
+pub use learn::online::{Online, OnlineSettings, e_step};
 pub use learn::schedule::{Step, StepSize};
 pub use learn::{
     AnyBatch, Event, FitOptions, Learner, ModelKind, Observation, Observer, Parameters, Settings, Snapshot,

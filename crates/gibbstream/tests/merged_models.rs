@@ -268,7 +268,7 @@ fn models_that_do_not_belong_together_are_refused() {
     assert!(
         refused(&OPTIONS, learnt(langevin, &WORDS, 0..60)).starts_with("b: lds holds topics that were drawn")
     );
-    let hdp = Settings::of(gibbstream::learn::ModelKind::named("hdp").unwrap(), 2, "g-oem").unwrap();
+    let hdp = Settings::of(gibbstream::learn::ModelKind::by_name("hdp").unwrap(), 2, "g-oem").unwrap();
     let hdp = learnt(hdp.vocabulary(9).batch(10), &WORDS, 0..60);
     assert!(refused(&OPTIONS, hdp).starts_with("b: the number of its topics is open"));
     // Topics of other documents under the same words.

@@ -10,7 +10,7 @@ use gibbstream::explore::{
     ExploreOptions, Explorer, Other, Record, RecordFields, SourceText, WordOrder, report,
 };
 use gibbstream::file::{Features, HistoryEntry};
-use gibbstream::inference::mixtures::{Mixture, MixtureInference};
+use gibbstream::inference::mixtures::{MixtureInference, TopicMixture};
 use gibbstream::learn::{Settings, Snapshot, TrainingRun};
 use gibbstream::numerics::random::Seed;
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ fn explored(snapshot: &Snapshot, documents: &[Document], threads: usize, togethe
     })
 }
 
-fn mixtures(snapshot: &Snapshot, documents: &[Document]) -> Vec<Mixture> {
+fn mixtures(snapshot: &Snapshot, documents: &[Document]) -> Vec<TopicMixture> {
     let how = MixtureInference { sweeps: 20, seed: Seed(2), details: true };
     how.infer(&snapshot.parameters().unwrap().topics().unwrap().topics, &Minibatch::new(documents, 0, 0))
 }

@@ -90,7 +90,7 @@ enum Format {
 }
 
 impl Format {
-    fn named(name: &str) -> Option<Self> {
+    fn by_name(name: &str) -> Option<Self> {
         match name {
             "csv" => Some(Self::Csv),
             "json" => Some(Self::Json),
@@ -181,8 +181,8 @@ impl TimelineArgs {
         }
         let extension = self.out.as_ref().and_then(|out| out.extension()?.to_str());
         let format = match (&self.output_format, extension) {
-            (Some(name), _) => Format::named(name),
-            (None, Some(extension)) => Format::named(&extension.to_lowercase()),
+            (Some(name), _) => Format::by_name(name),
+            (None, Some(extension)) => Format::by_name(&extension.to_lowercase()),
             (None, None) => None,
         };
         let format = format.unwrap_or(if output.json { Format::Json } else { Format::Csv });

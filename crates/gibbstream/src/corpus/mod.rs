@@ -30,7 +30,7 @@ pub use text::tokenizer::{Rules, Tokenizer};
 pub use text::vocabulary::Vocabulary;
 pub use text::word_counts::{Adaptive, Dropped, VocabularyCounter, VocabularyLimits, WordReport};
 
-pub use formats::json_lines::KeptCheck;
+pub use formats::json_lines::FieldCheck;
 pub use formats::numeric::{NumericRows, Row};
 pub use formats::uci_writer::{UciSize, write_uci};
 pub use formats::weights::BadWeight;

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::corpus::{Corpus, Document};
 use crate::corpus::bytes::bad_records::BadRecords;
 use crate::corpus::input::{Content, Input};
-use crate::corpus::formats::json_lines::{Fields, KeptCheck};
+use crate::corpus::formats::json_lines::{Fields, FieldCheck};
 use crate::corpus::text::open_vocabulary::OpenVocabulary;
 use crate::corpus::bytes::source::is_stdin;
 use crate::corpus::bytes::spool::DEFAULT_SPOOL_BYTES;
@@ -258,7 +258,7 @@ impl Inputs {
                 text: self.text_field,
                 id: self.id_field,
                 kept: self.kept_fields,
-                check: KeptCheck::default(),
+                check: FieldCheck::default(),
             }),
             bad: Arc::new(BadRecords::new(self.skip_bad)),
             skip: self.skip,
@@ -338,7 +338,7 @@ impl ResolvedInputs {
 
     /// The same inputs, whose documents keep other fields, which must pass a check; what is spooled is spooled for both.
     #[must_use]
-    pub fn keeping(&self, kept: Vec<String>, check: KeptCheck) -> Self {
+    pub fn keeping(&self, kept: Vec<String>, check: FieldCheck) -> Self {
         let fields = Arc::new(Fields { kept, check, ..Fields::clone(&self.selection.fields) });
         let selection = Selection { fields, ..Selection::clone(&self.selection) };
         Self { selection: Arc::new(selection), ..self.clone() }
@@ -391,7 +391,7 @@ impl ResolvedInputs {
     fn read_texts(&self, most: usize) -> Result<Vec<String>> {
         let Selection { fields, skip, limit, .. } = &*self.selection;
         let most = limit.unwrap_or(u64::MAX).min(most as u64);
-        let read = self.range(*skip, Some(most)).keeping(vec![fields.text.clone()], KeptCheck::default());
+        let read = self.range(*skip, Some(most)).keeping(vec![fields.text.clone()], FieldCheck::default());
         let all_text = self.formats().all(|(_, format)| format.has_text());
         let mut texts = Vec::new();
         for document in read.cut_by(Tokenizer::plain()).documents(&Vocabulary::default()) {

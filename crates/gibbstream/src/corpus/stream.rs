@@ -240,7 +240,7 @@ impl Iterator for Documents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::formats::json_lines::{JsonLinesReader, KeptCheck};
+    use crate::corpus::formats::json_lines::{JsonLinesReader, FieldCheck};
     use crate::corpus::bytes::lines::Lines;
     use crate::corpus::bytes::source::{Source, Trickle};
     use crate::corpus::formats::text::TextReader;
@@ -252,7 +252,7 @@ mod tests {
         let tokenizer = Arc::new(Tokenizer::default());
         let mut vocabulary = Vocabulary::new(["film", "actor", "naïve"]).unwrap();
         let fields =
-            Fields { text: "text".into(), id: "id".into(), kept: Vec::new(), check: KeptCheck::default() };
+            Fields { text: "text".into(), id: "id".into(), kept: Vec::new(), check: FieldCheck::default() };
         let mut reader: Box<dyn DocumentReader> = match format {
             "text" => Box::new(TextReader::new(lines, Arc::new(fields), tokenizer, Arc::default())),
             "jsonl" => Box::new(JsonLinesReader::new(lines, Arc::new(fields), tokenizer, Arc::default())),

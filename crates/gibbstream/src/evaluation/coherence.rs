@@ -198,7 +198,7 @@ impl CoherenceCounter {
     }
 
     /// Windows that contain both words, which may be the same one.
-    fn together(&self, measure: usize, a: u32, b: u32) -> u64 {
+    fn joint_count(&self, measure: usize, a: u32, b: u32) -> u64 {
         let counts = &self.counts[measure];
         if a == b {
             return counts.words[a as usize];
@@ -212,7 +212,7 @@ impl CoherenceCounter {
         let counts = &self.counts[measure];
         let share = |windows: u64| windows as f64 / counts.windows as f64;
         let (alone_a, alone_b) = (share(counts.words[a as usize]), share(counts.words[b as usize]));
-        let together = share(self.together(measure, a, b));
+        let together = share(self.joint_count(measure, a, b));
         if together >= 1.0 {
             return 1.0;
         }
@@ -245,7 +245,7 @@ impl CoherenceCounter {
             words[..i].iter().map(move |&better| {
                 // A word that is nowhere is counted as if it were in one document.
                 let documents = counts.words[better as usize].max(1) as f64;
-                libm::log((self.together(UMASS, better, later) as f64 + added) / documents)
+                libm::log((self.joint_count(UMASS, better, later) as f64 + added) / documents)
             })
         });
         mean_of(pairs)
@@ -362,7 +362,7 @@ mod tests {
                     let found = (
                         counts.windows,
                         counts.words[place(a) as usize],
-                        counter.together(measure, place(a), place(b)),
+                        counter.joint_count(measure, place(a), place(b)),
                     );
                     assert_eq!(found, (windows, one, both), "window {window}, words {a} and {b}");
                 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 /// Observations that are scored together.
-const TOGETHER: usize = 256;
+const ROWS_PER_BLOCK: usize = 256;
 
 /// The score of a set of observations. Names are those of topic models, where they mean the same.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -60,7 +60,7 @@ impl Evaluation {
         let mut sums = Sums::default();
         let mut rows = rows.peekable();
         while rows.peek().is_some() {
-            let some = rows.by_ref().take(TOGETHER).collect::<Result<Vec<_>>>()?;
+            let some = rows.by_ref().take(ROWS_PER_BLOCK).collect::<Result<Vec<_>>>()?;
             let estimate = |x: &Vec<f64>| (self.estimate(&**model, x), self.estimate(&**baseline, x));
             let estimates: Vec<_> = pool.install(|| some.par_iter().map(estimate).collect());
             for (own, single) in estimates {

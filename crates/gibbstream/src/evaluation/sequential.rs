@@ -91,14 +91,14 @@ impl Sequential {
             }
             weights.weigh(view, token, earlier, particles);
             match self.estimator {
-                Estimator::LeftToRight => weights.settle(),
+                Estimator::LeftToRight => weights.normalise(),
                 Estimator::Smc => weights.select(long, particles, &mut random),
                 Estimator::Ais => {}
             }
             particles.pass(view, token);
         }
-        weights.settle();
-        weights.settled
+        weights.normalise();
+        weights.log_mean
     }
 }
 
@@ -118,7 +118,7 @@ fn sweep(view: &TopicView, tokens: usize, positions: usize, particles: &mut Part
 struct Weights {
     log: Vec<f64>,
     relative: Vec<f64>,
-    settled: f64,
+    log_mean: f64,
     children: Vec<usize>,
     copies: Vec<(usize, usize)>,
 }
@@ -169,7 +169,7 @@ impl Weights {
             self.copies.push((place, parent));
         }
         chosen.copy(&self.copies);
-        self.settle();
+        self.normalise();
     }
 
     /// Finds the number of children of each particle; `start` is uniform in `[0, 1)`.
@@ -201,11 +201,11 @@ impl Weights {
         self.log.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Moves the logarithm of the mean weight into `settled` and makes all weights equal. Equal weights settle
+    /// Moves the logarithm of the mean weight into `log_mean` and makes all weights equal. Equal weights are moved
     /// without rounding.
-    fn settle(&mut self) {
+    fn normalise(&mut self) {
         let mean = self.relative().iter().sum::<f64>() / self.log.len() as f64;
-        self.settled += self.largest() + libm::log(mean);
+        self.log_mean += self.largest() + libm::log(mean);
         self.log.fill(0.0);
     }
 }

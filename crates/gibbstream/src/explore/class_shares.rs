@@ -12,7 +12,7 @@ use super::topics::{TopicTable, made_names, names};
 use crate::corpus::{Document, Minibatch, Vocabulary};
 use crate::error::{Error, Result};
 use crate::file::{LabelSource, Model};
-use crate::inference::mixtures::{Mixture, MixtureInference};
+use crate::inference::mixtures::{TopicMixture, MixtureInference};
 use crate::learn::{Snapshot, TopicParameters};
 use crate::numerics::random::Seed;
 use serde::Serialize;
@@ -149,7 +149,7 @@ impl<'a> ShareExplorer<'a> {
         Ok(())
     }
 
-    fn look_at(&mut self, record: &Record, document: &Document, mixture: &Mixture) -> Result<()> {
+    fn look_at(&mut self, record: &Record, document: &Document, mixture: &TopicMixture) -> Result<()> {
         record.check(&self.options.fields, self.documents)?;
         self.documents += 1;
         let tokens = document.tokens();

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::evaluation::Evaluation;
 use crate::evaluation::coherence::{CoherenceCounter, UmassSmoothing};
 use crate::file::LabelSource;
-use crate::inference::mixtures::{Mixture, MixtureInference};
+use crate::inference::mixtures::{TopicMixture, MixtureInference};
 use crate::learn::{Snapshot, TopicParameters};
 use crate::numerics::random::Seed;
 use rustc_hash::FxHashMap;
@@ -151,7 +151,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    fn look_at(&mut self, record: &Record, mixture: &Mixture) -> Result<()> {
+    fn look_at(&mut self, record: &Record, mixture: &TopicMixture) -> Result<()> {
         let (document, options, place) = (&record.document, self.options, self.totals.total);
         record.check(&options.fields, place)?;
         let tokens = document.tokens();

@@ -3,7 +3,7 @@
 use super::classes::calendar::moment;
 use super::classes::groups::group_name;
 use super::showcase::SourceText;
-use crate::corpus::{Document, KeptCheck, ResolvedInputs};
+use crate::corpus::{Document, FieldCheck, ResolvedInputs};
 use crate::error::{Error, Result};
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ pub struct RecordFields {
 type Flaw = (String, String);
 
 /// What a document has kept: its text, time and group.
-type KeptFields<'a> = (Option<&'a Value>, Option<i64>, Option<String>);
+type FieldValues<'a> = (Option<&'a Value>, Option<i64>, Option<String>);
 
 impl RecordFields {
     /// The time that a value means.
@@ -58,11 +58,11 @@ impl RecordFields {
         let text = has_text.then(|| text_field.to_owned());
         let names: Vec<String> = text.into_iter().chain(self.time.clone()).chain(self.group.clone()).collect();
         let fields = self.clone();
-        inputs.keeping(names, KeptCheck::new(move |kept| fields.split(kept).map(drop)))
+        inputs.keeping(names, FieldCheck::new(move |kept| fields.split(kept).map(drop)))
     }
 
     /// What was kept, in its parts.
-    fn split<'a>(&self, kept: &'a [Value]) -> Result<KeptFields<'a>, Flaw> {
+    fn split<'a>(&self, kept: &'a [Value]) -> Result<FieldValues<'a>, Flaw> {
         let fields = usize::from(self.time.is_some()) + usize::from(self.group.is_some());
         let (text, rest) = kept.split_at(kept.len().saturating_sub(fields));
         let mut rest = rest.iter();

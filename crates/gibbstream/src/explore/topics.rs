@@ -10,7 +10,7 @@ use crate::model::topics::lda::Topics;
 use rayon::prelude::*;
 
 /// Topics whose words are looked at together: the table is held by word, and a line of memory has so many topics.
-const TOGETHER: usize = 8;
+const TOPICS_PER_BLOCK: usize = 8;
 
 /// Best words of a topic that exclusivity and coherence look at.
 pub(crate) const BEST_WORDS: usize = 10;
@@ -50,10 +50,10 @@ impl TopicTable {
         let logs: Vec<f64> =
             anywhere.iter().map(|share| libm::log(share.max(f64::MIN_POSITIVE))).collect();
         let totals: Vec<f64> = topics.beta.par_chunks_exact(topics.topics()).map(|row| row.iter().sum()).collect();
-        let starts: Vec<usize> = (0..shares.len()).step_by(TOGETHER).collect();
+        let starts: Vec<usize> = (0..shares.len()).step_by(TOPICS_PER_BLOCK).collect();
         let facts = starts
             .into_par_iter()
-            .flat_map_iter(|start| columns(topics, start, TOGETHER.min(shares.len() - start)))
+            .flat_map_iter(|start| columns(topics, start, TOPICS_PER_BLOCK.min(shares.len() - start)))
             .map(|here| TopicFacts::new(&here, &logs, &totals, followed))
             .collect();
         Self { facts, anywhere }

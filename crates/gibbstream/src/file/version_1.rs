@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 /// Settings as they were written; the two have no field in common that would tell them apart but `model`.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum StoredSettings {
     Rows(RowSettings),
     Topics(TopicSettings),
 }
@@ -111,8 +111,8 @@ const SCALARS: [(&str, &str); 6] = [
 
 fn upgraded(settings: Value) -> Result<Settings, String> {
     match serde_json::from_value(settings) {
-        Ok(Written::Topics(settings)) => Ok(settings.into()),
-        Ok(Written::Rows(settings)) => Ok(settings.into()),
+        Ok(StoredSettings::Topics(settings)) => Ok(settings.into()),
+        Ok(StoredSettings::Rows(settings)) => Ok(settings.into()),
         Err(error) => Err(format!("its settings are not readable: {error}")),
     }
 }

@@ -39,10 +39,10 @@ pub struct Chain {
     tokens: Vec<Token>,
     slots: Slots,
     stats: DocumentStats,
-    /// Per word, its mass and the gains of its tokens.
-    gains: Vec<(f64, f64)>,
-    /// Per word, the sums of gains behind [`Self::add_expected_counts`].
-    gain_sums: Vec<f64>,
+    /// Per word, its mass and the inverse masses of its tokens.
+    inverse_masses: Vec<(f64, f64)>,
+    /// Per word, the sums of inverse masses behind [`Self::add_expected_counts`].
+    inverse_sums: Vec<f64>,
     spare: Vec<Block>,
 }
 
@@ -52,7 +52,7 @@ impl Chain {
         self.tokens.clear();
         self.slots.reset(view, words);
         self.stats.clear();
-        self.gain_sums.clear();
+        self.inverse_sums.clear();
     }
 
     /// Adds tokens with given topics, all at once: (row, topic) pairs.
@@ -183,15 +183,15 @@ impl Chain {
     fn keep_probabilities<V: Lanes>(&mut self, view: &TopicView) {
         let blocks = self.slots.counts.len();
         let shares = self.stats.counts.as_flattened_mut();
-        token_gains::<V>(&self.tokens, &self.slots, view, &mut self.gains, |row, slot, gain, _| {
-            shares[row * blocks * WIDTH + slot] -= gain as f32;
+        token_inverse_masses::<V>(&self.tokens, &self.slots, view, &mut self.inverse_masses, |row, slot, inverse, _| {
+            shares[row * blocks * WIDTH + slot] -= inverse as f32;
         });
         let shares = self.stats.counts.chunks_exact_mut(blocks.max(1));
-        for ((shares, &(_, gain)), sum) in shares.zip(&self.gains).zip(&mut self.stats.prior) {
-            *sum += gain;
-            let gain = V::splat(gain as f32);
+        for ((shares, &(_, inverse)), sum) in shares.zip(&self.inverse_masses).zip(&mut self.stats.prior) {
+            *sum += inverse;
+            let inverse = V::splat(inverse as f32);
             for (shares, counts) in shares.iter_mut().zip(&self.slots.counts) {
-                V::load(shares).add(gain.mul(V::load(counts))).store(shares);
+                V::load(shares).add(inverse.mul(V::load(counts))).store(shares);
             }
         }
     }
@@ -202,8 +202,8 @@ impl Chain {
         vectorised!(V: (chain: &mut Chain = self, view: &TopicView = view, counts: &mut [f64] = counts) -> () {
             chain.expect_counts::<V>(view, counts);
         });
-        self.gain_sums.resize(self.gains.len(), 0.0);
-        self.gain_sums.iter_mut().zip(&self.gains).for_each(|(sum, (_, gain))| *sum += gain);
+        self.inverse_sums.resize(self.inverse_masses.len(), 0.0);
+        self.inverse_sums.iter_mut().zip(&self.inverse_masses).for_each(|(sum, (_, inverse))| *sum += inverse);
     }
 
     /// Adds the part of the prior, for all calls of [`Self::add_expected_counts`].
@@ -212,7 +212,7 @@ impl Chain {
         self.spare.resize(counts.len().div_ceil(WIDTH), [0.0; WIDTH]);
         vectorised!(V: (chain: &mut Chain = self, view: &TopicView = view) -> () {
             let rows = chain.slots.words.iter().map(|&word| view.blocks_of(word));
-            add_rows::<V>(&rows.zip(&chain.gain_sums).map(|(row, &gain)| (row, gain as f32)), &mut chain.spare);
+            add_rows::<V>(&rows.zip(&chain.inverse_sums).map(|(row, &inverse)| (row, inverse as f32)), &mut chain.spare);
         });
         for ((count, &prior), alpha) in counts.iter_mut().zip(self.spare.as_flattened()).zip(view.alpha()) {
             *count += alpha * f64::from(prior);
@@ -221,14 +221,14 @@ impl Chain {
 
     #[inline(always)]
     fn expect_counts<V: Lanes>(&mut self, view: &TopicView, counts: &mut [f64]) {
-        let Self { tokens, slots, gains, spare, .. } = self;
-        token_gains::<V>(tokens, slots, view, gains, |_, slot, gain, weight| {
-            counts[slots.topics[slot] as usize] -= gain * weight;
+        let Self { tokens, slots, inverse_masses, spare, .. } = self;
+        token_inverse_masses::<V>(tokens, slots, view, inverse_masses, |_, slot, inverse, weight| {
+            counts[slots.topics[slot] as usize] -= inverse * weight;
         });
         spare.clear();
         spare.resize(slots.counts.len(), [0.0; WIDTH]);
         let rows = slots.weights.chunks_exact(slots.counts.len().max(1));
-        add_rows::<V>(&rows.zip(&*gains).map(|(row, &(_, gain))| (row, gain as f32)), spare);
+        add_rows::<V>(&rows.zip(&*inverse_masses).map(|(row, &(_, inverse))| (row, inverse as f32)), spare);
         let sizes = slots.counts.as_flattened().iter().zip(spare.as_flattened());
         for (&topic, (&size, &sum)) in slots.topics.iter().zip(sizes) {
             counts[topic as usize] += f64::from(size * sum);
@@ -253,12 +253,12 @@ impl Chain {
             let Token { row, slot } = self.tokens[place];
             self.slots.change(slot, -1.0);
             let word = self.slots.words[row as usize];
-            let gain = 1.0 / (self.mass(view, row) * view.scale(word));
-            self.stats.prior[row as usize] += gain;
+            let inverse = 1.0 / (self.mass(view, row) * view.scale(word));
+            self.stats.prior[row as usize] += inverse;
             let shares = &mut self.stats.counts[row as usize * self.stats.blocks..];
             for (share, &count) in shares.as_flattened_mut().iter_mut().zip(self.slots.counts.as_flattened())
             {
-                *share += gain as f32 * count;
+                *share += inverse as f32 * count;
             }
             let slot = self.draw(view, row, random);
             self.stats.widen(self.slots.words.len(), self.slots.counts.len(), &mut self.spare);
@@ -349,7 +349,7 @@ impl Chain {
                 }
             });
         }
-        self.stats.close(&self.slots.topics, self.slots.sticks.shares(), view, document);
+        self.stats.close(&self.slots.topics, self.slots.new_topics.shares(), view, document);
         std::mem::swap(&mut self.stats, into);
         self.stats.clear();
     }
@@ -371,33 +371,33 @@ fn add_rows<'a, V: Lanes>(rows: &(impl Iterator<Item = (&'a [Block], f32)> + Clo
     }
 }
 
-/// Gives `f` the (row, slot, gain, weight) of every token, where its gain is 1 / (relative mass of its word without it), and
-/// `gains` the mass and the sum of gains of every word.
+/// Gives `f` the (row, slot, inverse, weight) of every token, where its inverse is 1 / (relative mass of its word without it), and
+/// `inverse_masses` the mass and the sum of inverse masses of every word.
 #[inline(always)]
-fn token_gains<V: Lanes>(
+fn token_inverse_masses<V: Lanes>(
     tokens: &[Token],
     slots: &Slots,
     view: &TopicView,
-    gains: &mut Vec<(f64, f64)>,
+    inverse_masses: &mut Vec<(f64, f64)>,
     mut f: impl FnMut(usize, usize, f64, f64),
 ) {
     let blocks = slots.counts.len();
     let rows = slots.words.iter().zip(slots.weights.chunks_exact(blocks.max(1)));
-    gains.clear();
-    gains.extend(rows.map(|(&word, weights)| {
+    inverse_masses.clear();
+    inverse_masses.extend(rows.map(|(&word, weights)| {
         (view.prior_mass(word) * view.scale(word) + V::dot(weights, &slots.counts), 0.0)
     }));
     let weights = slots.weights.as_flattened();
     for &Token { row, slot } in tokens {
-        let (mass, sum) = &mut gains[row as usize];
+        let (mass, sum) = &mut inverse_masses[row as usize];
         let weight = f64::from(weights[row as usize * blocks * WIDTH + slot as usize]);
         let mut others = *mass - weight;
         if others < 1e-6 * *mass {
             others = mass_without(slots, view, row, slot); // the difference has lost its digits
         }
-        let gain = 1.0 / others;
-        *sum += gain;
-        f(row as usize, slot as usize, gain, weight);
+        let inverse = 1.0 / others;
+        *sum += inverse;
+        f(row as usize, slot as usize, inverse, weight);
     }
 }
 

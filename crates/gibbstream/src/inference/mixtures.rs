@@ -24,7 +24,7 @@ pub struct MixtureInference {
 
 /// The topic mixture of one document.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Mixture {
+pub struct TopicMixture {
     /// Posterior mean of the topic proportions; sums to 1.
     pub theta: Vec<f64>,
     /// Posterior standard deviation of each proportion; nothing without details.
@@ -35,7 +35,7 @@ pub struct Mixture {
 
 impl MixtureInference {
     /// Mixtures of all documents of a minibatch, on the threads of the current pool.
-    pub fn infer(&self, topics: &Topics, batch: &Minibatch) -> Vec<Mixture> {
+    pub fn infer(&self, topics: &Topics, batch: &Minibatch) -> Vec<TopicMixture> {
         let mut view = TopicView::for_sampling();
         topics.view(batch, &mut view);
         (0..batch.len())
@@ -45,7 +45,7 @@ impl MixtureInference {
             .collect()
     }
 
-    fn document(&self, view: &TopicView, batch: &Minibatch, index: usize, chain: &mut Chain) -> Mixture {
+    fn document(&self, view: &TopicView, batch: &Minibatch, index: usize, chain: &mut Chain) -> TopicMixture {
         let document = batch.document(index);
         let mut random = self.seed.stream(Purpose::Mixture, [batch.content_key(index), 0]);
         start(view, document, chain, &mut random);
@@ -66,8 +66,8 @@ impl MixtureInference {
         chain.add_prior_counts(view, &mut theta);
         mean_proportions(&mut theta, (self.sweeps - burn_in) as f64, view.alpha());
         match counts {
-            None => Mixture { theta, ..Mixture::default() },
-            Some(counts) => Mixture {
+            None => TopicMixture { theta, ..TopicMixture::default() },
+            Some(counts) => TopicMixture {
                 theta,
                 spread: counts.spread(view, chain.len()),
                 token_topics: token_topics(batch, document, chain),

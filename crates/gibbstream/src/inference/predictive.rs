@@ -7,7 +7,7 @@
 
 use super::document_stats::DocumentStats;
 use super::gibbs::{Window, starting_topics};
-use super::slots::Sticks;
+use super::slots::NewTopics;
 use super::{LocalInference, Passes};
 use crate::corpus::{Entry, Minibatch};
 use crate::model::LatentModel;
@@ -36,7 +36,7 @@ pub struct PredictiveDocument {
     sizes: Vec<f64>,
     /// For each slot, tokens of each word.
     counts: Vec<Vec<f64>>,
-    sticks: Sticks,
+    new_topics: NewTopics,
     random: Stream,
     stats: DocumentStats,
     weights: Vec<f64>,
@@ -51,7 +51,7 @@ impl PredictiveDocument {
         self.topics.clear();
         self.sizes.clear();
         self.counts.clear();
-        self.sticks.clear();
+        self.new_topics.clear();
         self.random = random;
         for (row, topic) in topics {
             let slot = self.slot_of(topic);
@@ -77,7 +77,7 @@ impl PredictiveDocument {
     /// `alpha_k` of a topic, known or met by this document alone.
     fn alpha(&self, view: &TopicView, topic: usize) -> f64 {
         match topic.checked_sub(view.known_topics()) {
-            Some(own) => view.alpha()[view.known_topics()] * self.sticks.share(own),
+            Some(own) => view.alpha()[view.known_topics()] * self.new_topics.share(own),
             None => view.alpha()[topic],
         }
     }
@@ -129,7 +129,7 @@ impl PredictiveDocument {
             if let Some(concentration) = view.stick_concentration()
                 && topic == view.known_topics()
             {
-                topic += self.sticks.pick(concentration, random);
+                topic += self.new_topics.pick(concentration, random);
             }
             let slot = self.slot_of(topic as u32);
             if self.sizes[slot] == 0.0 {
@@ -200,7 +200,7 @@ where
                 latent.keep();
             }
         }
-        latent.stats.close(&latent.topics, latent.sticks.shares(), view, batch.document(index));
+        latent.stats.close(&latent.topics, latent.new_topics.shares(), view, batch.document(index));
     }
 
     fn collect(

@@ -36,12 +36,12 @@ pub struct Hidden {
     random: Stream,
     /// The mean of the sources given unit scales, which is linear in the observation.
     linear: Vec<f64>,
-    kept: Kept,
+    sums: SweepSums,
 }
 
 /// Sums over kept sweeps.
 #[derive(Clone, Debug, Default)]
-struct Kept {
+struct SweepSums {
     sweeps: usize,
     s: Vec<f64>,
     ss: Vec<f64>,
@@ -134,14 +134,14 @@ impl Hidden {
             self.linear.extend(space.mean.iter());
         }
         if keep {
-            self.kept.keep_sources(&factor, space);
+            self.sums.keep_sources(&factor, space);
         }
         if law != Sources::Gaussian {
             space.draw.clone_from(&space.mean);
             add_noise(&factor, &mut self.random, &mut space.draw);
             space.draw += &space.mean;
             if keep {
-                self.kept.keep_scales(law, &view.degrees, space.draw.as_slice());
+                self.sums.keep_scales(law, &view.degrees, space.draw.as_slice());
             }
             for ((scale, &source), &degrees) in self.scales.iter_mut().zip(&space.draw).zip(&view.degrees) {
                 *scale = draw_scale(law, degrees, source, &mut self.random);
@@ -152,7 +152,7 @@ impl Hidden {
 
     /// Mean and standard deviation of each source over the kept sweeps.
     pub(crate) fn summary(&self) -> (Vec<f64>, Vec<f64>) {
-        let (kept, q) = (&self.kept, self.kept.s.len());
+        let (kept, q) = (&self.sums, self.sums.s.len());
         let share = 1.0 / kept.sweeps as f64;
         let mean: Vec<f64> = kept.s.iter().map(|sum| sum * share).collect();
         let deviation = |(j, mean): (usize, &f64)| (kept.ss[j * q + j] * share - mean * mean).max(0.0).sqrt();
@@ -161,7 +161,7 @@ impl Hidden {
     }
 }
 
-impl Kept {
+impl SweepSums {
     fn clear(&mut self, q: usize) {
         self.sweeps = 0;
         for (sums, length) in [
@@ -253,7 +253,7 @@ impl LocalInference<Ica> for ScaleGibbs {
 impl Hidden {
     /// Writes the statistics of this observation.
     fn write(&self, view: &IcaView, x: &[f64], out: &mut [f64]) {
-        let (layout, kept) = (view.layout, &self.kept);
+        let (layout, kept) = (view.layout, &self.sums);
         let share = 1.0 / kept.sweeps as f64;
         let mut write = |at: std::ops::Range<usize>, values: &[f64], weight: f64| {
             out[at].iter_mut().zip(values).for_each(|(out, value)| *out = weight * value);
@@ -289,7 +289,7 @@ impl Hidden {
     /// Runs some sweeps. Without scales to draw, one is as good as all.
     pub(crate) fn advance(&mut self, view: &IcaView, space: &mut Workspace, passes: Passes) {
         let Some(law) = view.law else { return };
-        self.kept.clear(view.layout.sources);
+        self.sums.clear(view.layout.sources);
         let last = passes.range.end - 1;
         for pass in passes.range {
             let only_last = law == Sources::Gaussian;

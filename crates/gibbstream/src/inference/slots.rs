@@ -17,11 +17,11 @@ const SPARE_SLOTS: usize = 4;
 
 /// The topics that a document was the first to meet: what each has of all that was left for topics not met yet.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sticks {
+pub(super) struct NewTopics {
     shares: Vec<f64>,
 }
 
-impl Sticks {
+impl NewTopics {
     pub(super) fn clear(&mut self) {
         self.shares.clear();
     }
@@ -68,7 +68,7 @@ pub(super) struct Slots {
     /// Whether slots must keep their topics, because statistics are kept by slot.
     pub(super) frozen: bool,
     /// The topics that this document was the first to meet.
-    pub(super) sticks: Sticks,
+    pub(super) new_topics: NewTopics,
     spare: Vec<Block>,
     moves: Vec<u32>,
     sources: Vec<u32>,
@@ -81,7 +81,7 @@ impl Slots {
             self.slot_of[topic as usize] = NO_SLOT;
         }
         self.topics.clear();
-        self.sticks.clear();
+        self.new_topics.clear();
         if self.slot_of.len() < view.topics() {
             self.slot_of.resize(view.topics(), NO_SLOT);
         }
@@ -124,7 +124,7 @@ impl Slots {
             self.weights.clone_from(&other.weights);
         }
         self.counts.clone_from(&other.counts);
-        self.sticks.clone_from(&other.sticks);
+        self.new_topics.clone_from(&other.new_topics);
         self.frozen = false;
     }
 
@@ -158,7 +158,7 @@ impl Slots {
     /// A topic among those that nobody had met before this document, which are numbered from `known` on.
     #[cold]
     pub(super) fn unmet_topic(&mut self, known: usize, concentration: f64, random: &mut Stream) -> usize {
-        let topic = known + self.sticks.pick(concentration, random);
+        let topic = known + self.new_topics.pick(concentration, random);
         self.slot_of.resize(self.slot_of.len().max(topic + 1), NO_SLOT);
         topic
     }

@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// While topics form, many small updates are worth more than few large ones. Later minibatches can grow with what was
 /// seen before without a loss, and large ones keep many threads busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Written", try_from = "Written")]
+#[serde(into = "StoredSize", try_from = "StoredSize")]
 pub struct BatchSize {
     /// Documents in the first minibatches.
     pub least: usize,
@@ -78,24 +78,24 @@ impl FromStr for BatchSize {
 /// In files and JSON: a number, or a text where minibatches grow.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum StoredSize {
     Always(usize),
     Growing(String),
 }
 
-impl From<BatchSize> for Written {
+impl From<BatchSize> for StoredSize {
     fn from(size: BatchSize) -> Self {
         if size.least == size.most { Self::Always(size.least) } else { Self::Growing(size.to_string()) }
     }
 }
 
-impl TryFrom<Written> for BatchSize {
+impl TryFrom<StoredSize> for BatchSize {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(written: StoredSize) -> Result<Self, String> {
         match written {
-            Written::Always(documents) => Ok(Self::of(documents)),
-            Written::Growing(text) => text.parse(),
+            StoredSize::Always(documents) => Ok(Self::of(documents)),
+            StoredSize::Growing(text) => text.parse(),
         }
     }
 }

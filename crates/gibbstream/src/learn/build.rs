@@ -24,7 +24,7 @@ use crate::model::topics::word_frequencies::WordFrequencies;
 use crate::model::rows::mixture::Mixture;
 use crate::model::rows::families::multinomial::Multinomial;
 use crate::model::rows::families::poisson::Poisson;
-use crate::learn::online::Run;
+use crate::learn::online::OnlineSettings;
 use crate::learn::schedule::Step;
 
 impl Settings {
@@ -32,7 +32,7 @@ impl Settings {
     pub fn learner(&self, threads: usize) -> Result<Box<dyn Learner>> {
         self.validate()?;
         let Self { components: k, features: d, ref method, seed, .. } = *self;
-        let run = Run {
+        let run = OnlineSettings {
             step: method.step,
             averaging: method.averaging,
             boost: method.boost,
@@ -128,7 +128,7 @@ impl Settings {
     }
 }
 
-fn lda_learner(model: Lda, method: &Method, run: Run) -> Result<Box<dyn Learner>> {
+fn lda_learner(model: Lda, method: &Method, run: OnlineSettings) -> Result<Box<dyn Learner>> {
     let (sweeps, vocabulary) = (method.sweeps, model.vocabulary);
     Ok(match method.local {
         Local::Gibbs { window, statistic } => {
@@ -150,7 +150,7 @@ fn lda_learner(model: Lda, method: &Method, run: Run) -> Result<Box<dyn Learner>
     })
 }
 
-fn hdp_learner(model: Hdp, method: &Method, run: Run) -> Result<Box<dyn Learner>> {
+fn hdp_learner(model: Hdp, method: &Method, run: OnlineSettings) -> Result<Box<dyn Learner>> {
     let sweeps = method.sweeps;
     Ok(match method.local {
         Local::PredictiveGibbs { window } => {

@@ -55,7 +55,7 @@ pub type Given = [(&'static str, String)];
 
 impl Knob {
     /// The knob of that name.
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub fn by_name(name: &str) -> Option<&'static Self> {
         KNOBS.iter().find(|knob| knob.name == name)
     }
 
@@ -94,7 +94,7 @@ impl Knob {
 
     /// The same for files or for streams.
     fn default_in(&self, model: &str, mode: Mode) -> Option<String> {
-        let settings = Settings::of(ModelKind::named(model)?, 2, "g-oem").ok()?.in_mode(mode);
+        let settings = Settings::of(ModelKind::by_name(model)?, 2, "g-oem").ok()?.in_mode(mode);
         let has_one = self.name != "topics" && (self.name != "model" || model == "lda");
         let shown = self.show(&settings).filter(|_| has_one);
         if self.name == "mode" { shown.map(|_| "auto".into()) } else { shown }
@@ -243,7 +243,7 @@ pub fn continued(before: &Settings, given: &Given) -> Result<Settings> {
     settings.method.start = before.method.start;
     let own = ["sources", "noise", "source-scale", "covariance", "floor", "smoothing", "averaging"];
     let mut own =
-        own.into_iter().filter(|name| has(name) && !before.model.has_topics()).filter_map(Knob::named);
+        own.into_iter().filter(|name| has(name) && !before.model.has_topics()).filter_map(Knob::by_name);
     if let Some(knob) = own.find(|knob| knob.show(&settings) != knob.show(before)) {
         return Err(Error::setting(knob.name, "this cannot change when a model is continued", new));
     }
@@ -276,7 +276,7 @@ pub fn apply(settings: &mut Settings, given: &Given) -> Result<()> {
     }
     // Methods that do not depend on the size of the corpus only take note of it.
     let given = given.iter().filter(|(name, _)| *name != "total-docs");
-    let mut knobs = given.filter_map(|(name, _)| Knob::named(name));
+    let mut knobs = given.filter_map(|(name, _)| Knob::by_name(name));
     knobs.find(|knob| knob.show(settings).is_none()).map_or(Ok(()), |knob| Err(knob.overruled()))
 }
 
@@ -289,7 +289,7 @@ pub fn given(settings: &Settings) -> Vec<(&'static str, String)> {
         all().filter(|(name, _)| ["model", "method", "topics", "mode"].contains(name)).collect();
     let Ok(base) = self::settings(&base) else { return all().collect() };
     let differs =
-        |name: &str, text: &str| Knob::named(name).and_then(|knob| knob.show(&base)).as_deref() != Some(text);
+        |name: &str, text: &str| Knob::by_name(name).and_then(|knob| knob.show(&base)).as_deref() != Some(text);
     // A file is what they are for if nothing is said.
     let is_stream = |name: &str| name == "mode" && settings.mode == Mode::Stream;
     let few: Vec<_> =

@@ -12,7 +12,7 @@ use crate::file::bytes::{from_bytes, to_bytes};
 use crate::model::{LatentModel, Statistics, Sums};
 use crate::model::topics::lda::LdaState;
 use crate::model::topics::word_frequencies::WordFrequencies;
-use crate::learn::online::{Online, Run};
+use crate::learn::online::{Online, OnlineSettings};
 use crate::learn::schedule::Step;
 use std::any::Any;
 use std::borrow::Cow;
@@ -360,7 +360,7 @@ pub struct OnlineLearner<M: LearnerModel, L: LocalInference<M>> {
 
 impl<M: LearnerModel, L: LocalInference<M>> OnlineLearner<M, L> {
     /// A learner that has seen nothing.
-    pub fn new(model: M, local: L, run: Run) -> Result<Self> {
+    pub fn new(model: M, local: L, run: OnlineSettings) -> Result<Self> {
         Ok(Self { baseline: model.baseline(), online: Online::new(model, local, run)? })
     }
 

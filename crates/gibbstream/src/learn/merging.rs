@@ -359,7 +359,7 @@ fn add_states(parts: &[Part<'_>], settings: &Settings, clock: &Step, before: u64
     let weigh = |part: &Part<'_>| part.documents() - before as f64;
     let documents: f64 = parts.iter().map(weigh).sum();
     let mut counts = vec![0.0; words * topics];
-    let mut settled: Option<Vec<f64>> = settings.method.averaging.is_on().then(|| vec![0.0; words * topics]);
+    let mut materialised: Option<Vec<f64>> = settings.method.averaging.is_on().then(|| vec![0.0; words * topics]);
     let mut updates = 0;
     let zeros = || vec![0.0; topics];
     let mut alpha =
@@ -371,9 +371,9 @@ fn add_states(parts: &[Part<'_>], settings: &Settings, clock: &Step, before: u64
         for (word, &place) in part.places.iter().enumerate() {
             let (from, to) = (rows.scaled_row(word as u32), &mut counts[place as usize * topics..][..topics]);
             to.iter_mut().zip(&part.order).for_each(|(to, &k)| *to += weight * from[k]);
-            if let (Some(settled), Some(average)) = (&mut settled, &rows.average) {
-                let from = &average.settled[word * topics..][..topics];
-                let to = &mut settled[place as usize * topics..][..topics];
+            if let (Some(materialised), Some(average)) = (&mut materialised, &rows.average) {
+                let from = &average.materialised[word * topics..][..topics];
+                let to = &mut materialised[place as usize * topics..][..topics];
                 to.iter_mut().zip(&part.order).for_each(|(to, &k)| *to += from[k] + average.offsets[k]);
             }
         }
@@ -395,7 +395,7 @@ fn add_states(parts: &[Part<'_>], settings: &Settings, clock: &Step, before: u64
     alpha.absorb(&model.alpha, model.alpha_floor, &Step { rho: 0.0, ..*clock }, &nothing);
     let mut counts = TopicStats::new(topics, counts, false);
     counts.average =
-        settled.map(|settled| TopicAverage { updates, settled, factors: zeros(), offsets: zeros() });
+        materialised.map(|materialised| TopicAverage { updates, materialised, factors: zeros(), offsets: zeros() });
     Ok(LdaState { counts, alpha, alpha_sum, sticks: None })
 }
 
@@ -472,7 +472,7 @@ fn regrouped(state: &LdaState, groups: &[Vec<usize>]) -> LdaState {
         };
         TopicAverage {
             updates: average.updates,
-            settled: average.settled.chunks_exact(old.topics()).flat_map(mean).collect(),
+            materialised: average.materialised.chunks_exact(old.topics()).flat_map(mean).collect(),
             factors: vec![0.0; groups.len()],
             offsets: vec![0.0; groups.len()],
         }

@@ -53,7 +53,7 @@ impl StreamPosition {
 
 /// How a stream is cut.
 #[derive(Clone, Copy, Debug)]
-pub struct Cutting {
+pub struct MinibatchPlan {
     /// Observations at the beginning of every pass that are held out.
     pub held_out: usize,
     /// Observations in a minibatch.
@@ -92,7 +92,7 @@ pub struct CutMinibatch {
 /// counted in every pass, whatever came before them.
 pub struct Minibatches<F> {
     open: F,
-    cutting: Cutting,
+    plan: MinibatchPlan,
     /// The vocabulary that new words enter while reading, if there is one.
     vocabulary: Option<SharedVocabulary>,
     stream: Option<ObservationStream>,
@@ -103,10 +103,10 @@ pub struct Minibatches<F> {
 
 impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Minibatches<F> {
     /// `open` starts reading from the top, with the vocabulary if words enter one.
-    pub fn new(open: F, cutting: Cutting, vocabulary: Option<OpenVocabulary>) -> Self {
+    pub fn new(open: F, plan: MinibatchPlan, vocabulary: Option<OpenVocabulary>) -> Self {
         let vocabulary = vocabulary.map(|vocabulary| Arc::new(Mutex::new(vocabulary)));
-        let (stream, held_out, position) = (None, None, cutting.start);
-        Self { open, cutting, vocabulary, stream, held_out, position, inputs: None }
+        let (stream, held_out, position) = (None, None, plan.start);
+        Self { open, plan, vocabulary, stream, held_out, position, inputs: None }
     }
 
     /// The same, telling how far each of these inputs was read, which are those that `open` reads.
@@ -120,7 +120,7 @@ impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Minibatches<F> {
     }
 
     fn part(&mut self) -> Result<Option<Part>> {
-        while self.position.pass < self.cutting.passes {
+        while self.position.pass < self.plan.passes {
             let Some(stream) = &mut self.stream else {
                 self.begin_pass()?;
                 if let Some(held_out) = self.held_out.take() {
@@ -128,7 +128,7 @@ impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Minibatches<F> {
                 }
                 continue;
             };
-            let size = self.cutting.batch.after(self.cutting.seen);
+            let size = self.plan.batch.after(self.plan.seen);
             let some: Vec<Observation> = stream.by_ref().take(size).collect::<Result<_>>()?;
             if !some.is_empty() {
                 return self.cut(some).map(Part::Minibatch).map(Some);
@@ -142,7 +142,7 @@ impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Minibatches<F> {
     fn cut(&mut self, some: Vec<Observation>) -> Result<CutMinibatch> {
         let (count, unknown_tokens) = (some.len() as u64, some.iter().map(Observation::unknown_tokens).sum());
         let batch = AnyBatch::new(some, self.position.next(), self.position.pass)?;
-        self.cutting.seen += count;
+        self.plan.seen += count;
         self.position.documents += count;
         let new_words = self.locked().map(|mut vocabulary| {
             let new_words = vocabulary.take_new_words();
@@ -160,11 +160,11 @@ impl<F: FnMut(Option<&SharedVocabulary>) -> ObservationStream> Minibatches<F> {
         let mut stream = (self.open)(self.vocabulary.as_ref());
         let in_place = self.inputs.as_ref().is_some_and(ResolvedInputs::begin_in_place);
         let learnt = if in_place { 0 } else { self.position.documents };
-        let held_out = self.cutting.held_out;
+        let held_out = self.plan.held_out;
         if held_out > 0 {
             let take = || stream.by_ref().take(held_out).collect::<Result<Vec<_>>>();
             let (observations, words) = self.without_entering(take)?;
-            if self.position.pass == self.cutting.start.pass {
+            if self.position.pass == self.plan.start.pass {
                 self.held_out = Some(HeldOut { observations, words });
             }
         }

@@ -80,7 +80,7 @@ pub use cost::Cost;
 pub use held_out::{Evaluated, HeldOut};
 pub use learner::{Baseline, Fitted, FittedModel, Gathered, Learner, LearnerModel, OnlineLearner};
 pub use minibatches::{
-    CutMinibatch, Cutting, Minibatches, ObservationStream, Part, SharedVocabulary, StreamPosition,
+    CutMinibatch, MinibatchPlan, Minibatches, ObservationStream, Part, SharedVocabulary, StreamPosition,
     observations,
 };
 pub use mode::Mode;

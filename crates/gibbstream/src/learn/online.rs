@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// How the driver runs, independent of model and inference.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Run {
+pub struct OnlineSettings {
     /// Weight of each minibatch.
     pub step: StepSize,
     /// Which parameters are reported.
@@ -30,7 +30,7 @@ pub struct Run {
     pub threads: usize,
 }
 
-impl Default for Run {
+impl Default for OnlineSettings {
     /// The step size of the paper, minibatches of 100, one thread, and nothing special.
     fn default() -> Self {
         let (step, averaging, seed) = (StepSize::PAPER, Averaging::None, Seed(0));
@@ -42,7 +42,7 @@ impl Default for Run {
 pub struct Online<M: LatentModel, L: LocalInference<M>> {
     model: M,
     local: L,
-    run: Run,
+    run: OnlineSettings,
     pool: ThreadPool,
     clock: Step,
     /// Where steps began anew.
@@ -106,7 +106,7 @@ fn all_passes<M: LatentModel, L: LocalInference<M>>(
 
 impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
     /// A run that has seen nothing yet.
-    pub fn new(model: M, local: L, run: Run) -> Result<Self> {
+    pub fn new(model: M, local: L, run: OnlineSettings) -> Result<Self> {
         run.step.validate()?;
         let threads = run.threads.max(1);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
@@ -139,7 +139,7 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
 
     /// The step for a minibatch of so many observations.
     fn next_step(&self, observations: u64) -> Step {
-        let Run { step, batch, .. } = &self.run;
+        let OnlineSettings { step, batch, .. } = &self.run;
         let next = step.next(&self.clock, observations, *batch);
         match &self.restart {
             Some(restart) => step.after_restart(next, restart, observations, *batch),
@@ -272,7 +272,7 @@ impl<M: LatentModel, L: LocalInference<M>> Online<M, L> {
 /// The M-step, if the statistics are sound.
 fn absorb<M: LatentModel>(
     model: &M,
-    run: &Run,
+    run: &OnlineSettings,
     state: &mut M::State,
     step: &Step,
     statistics: &M::Statistics,
@@ -290,7 +290,7 @@ fn absorb<M: LatentModel>(
 struct Boosted<'a, M: LatentModel, L: LocalInference<M>> {
     model: &'a M,
     local: &'a L,
-    run: &'a Run,
+    run: &'a OnlineSettings,
     batch: &'a M::Batch,
     state: &'a M::State,
     step: &'a Step,

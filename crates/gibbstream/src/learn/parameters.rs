@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::evaluation::annealed::Annealed;
 use crate::evaluation::rows::{RowScore, stream_of};
 use crate::evaluation::{Estimate, Evaluation, Score, Scorer, Unigram};
-use crate::inference::mixtures::{Mixture, MixtureInference};
+use crate::inference::mixtures::{TopicMixture, MixtureInference};
 use crate::model::rows::ica::SourceShape;
 use crate::model::topics::lda::Topics;
 use crate::numerics::random::{Purpose, Stream};
@@ -108,7 +108,7 @@ impl Parameters {
 
     /// The latent part of each observation, on the threads of the current pool. Random numbers depend on the seed and the
     /// content of an observation alone, so it always gets the same answer.
-    pub fn infer(&self, observations: &[Observation], how: &MixtureInference) -> Result<Vec<Mixture>> {
+    pub fn infer(&self, observations: &[Observation], how: &MixtureInference) -> Result<Vec<TopicMixture>> {
         match self {
             Self::Topics(parameters) => {
                 let documents: Vec<Document> =
@@ -120,7 +120,7 @@ impl Parameters {
                     let x = values_of(observation)?;
                     let random = stream_of(how.seed, Purpose::Mixture, x);
                     let (theta, spread) = parameters.model.latent(x, how.sweeps, random);
-                    Ok(Mixture { theta, spread: spread.unwrap_or_default(), ..Mixture::default() })
+                    Ok(TopicMixture { theta, spread: spread.unwrap_or_default(), ..TopicMixture::default() })
                 };
                 observations.par_iter().map(latent).collect()
             }

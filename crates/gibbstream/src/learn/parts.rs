@@ -11,7 +11,7 @@ use crate::model::topics::rule::{Population, Smoothing, TopicRule};
 use crate::learn::schedule::StepSize;
 
 pub fn set_model(settings: &mut Settings, name: &str) -> Result<()> {
-    let Some(model) = ModelKind::named(name) else {
+    let Some(model) = ModelKind::by_name(name) else {
         let advice = format!("use one of {}", ModelKind::NAMES.join(", "));
         return Err(Error::setting("model", format!("there is no `{name}`"), advice));
     };

@@ -91,7 +91,7 @@ impl StepSize {
         } else {
             (step.update as f64, (documents / least).min(1.0))
         };
-        let weigh = |rho: f64| together(rho, minibatches);
+        let weigh = |rho: f64| compounded(rho, minibatches);
         let rho = match *self {
             Self::Power { kappa, offset, tau, least } => {
                 weigh((tau * libm::pow(number + offset, -kappa)).max(least).min(1.0))
@@ -150,7 +150,7 @@ fn is_zero(value: &f64) -> bool {
 }
 
 /// The weight of so many minibatches, each of which weighs `rho`, or of a part of one.
-fn together(rho: f64, minibatches: f64) -> f64 {
+fn compounded(rho: f64, minibatches: f64) -> f64 {
     if minibatches <= 1.0 { rho * minibatches } else { 1.0 - libm::pow(1.0 - rho, minibatches) }
 }
 

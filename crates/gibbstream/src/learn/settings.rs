@@ -26,7 +26,7 @@ pub enum ModelKind {
     Lda,
     /// The hierarchical Dirichlet process: an open number of topics.
     Hdp(HdpSettings),
-    /// Independent components with heavy tails, mixed and heard through noise.
+    /// Independent components with heavy tails, mixed and observed with noise.
     Ica {
         /// The law of the sources.
         sources: Sources,

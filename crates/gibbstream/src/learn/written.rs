@@ -73,7 +73,7 @@ impl TopicRule {
 
 impl ModelKind {
     /// The kind of that name with its usual settings.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn by_name(name: &str) -> Option<Self> {
         /// The smallest variance, rate or probability.
         const FLOOR: f64 = 1e-6;
         Some(match name {

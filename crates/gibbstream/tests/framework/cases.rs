@@ -4,7 +4,7 @@ use gibbstream::error::Result;
 use gibbstream::inference::LocalInference;
 use gibbstream::learn::averaging::Averaging;
 use gibbstream::learn::batch_size::BatchSize;
-use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::online::{Online, OnlineSettings};
 use gibbstream::learn::schedule::StepSize;
 use gibbstream::model::rows::families::gaussian::Gaussian;
 use gibbstream::model::rows::families::poisson::Poisson;
@@ -89,16 +89,16 @@ pub fn overlapping() -> (Case<Poisson>, Case<Gaussian>) {
 }
 
 /// How the tests run unless they say otherwise.
-pub fn settings(step: StepSize, batch: usize, seed: u64) -> Run {
+pub fn settings(step: StepSize, batch: usize, seed: u64) -> OnlineSettings {
     let batch = BatchSize::of(batch);
-    Run { step, averaging: Averaging::None, boost: false, batch, seed: Seed(seed), threads: 2 }
+    OnlineSettings { step, averaging: Averaging::None, boost: false, batch, seed: Seed(seed), threads: 2 }
 }
 
 /// Runs through `batches`; the last state and the parameters after each update.
 pub fn fit<F: Family, L: LocalInference<Mixture<F>>>(
     model: &Mixture<F>,
     local: L,
-    run: Run,
+    run: OnlineSettings,
     batches: &[F::Batch],
 ) -> (MixtureState, Vec<MixtureParameters>) {
     let mut online = Online::new(model.clone(), local, run).unwrap();

@@ -14,7 +14,7 @@ use cases::{Case, INCREMENTAL, KAPPA, close, fit, gaussian, in_order, overlappin
 use gibbstream::conformance::{laws, statistics};
 use gibbstream::inference::exact::Exact;
 use gibbstream::learn::averaging::Averaging;
-use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::online::{Online, OnlineSettings};
 use gibbstream::learn::schedule::{Step, StepSize};
 use gibbstream::model::rows::families::gaussian::{Covariance, Gaussian};
 use gibbstream::model::rows::mixture::{Family, Mixture, MixtureParameters};
@@ -97,16 +97,24 @@ fn driver_laws<F: Family>(case: &Case<F>) {
     let (expected, path) = fit(&case.model, Exact, base, &batches);
     for threads in [1, 2, 7] {
         assert_eq!(
-            fit(&case.model, Exact, Run { threads, ..base }, &batches).0,
+            fit(&case.model, Exact, OnlineSettings { threads, ..base }, &batches).0,
             expected,
             "{threads} threads"
         );
     }
-    assert_eq!(fit(&case.model, Exact, Run { boost: true, ..base }, &batches).0, expected, "boost");
-    assert_ne!(fit(&case.model, Exact, Run { seed: Seed(8), ..base }, &batches).1[0], path[0], "seed");
+    assert_eq!(
+        fit(&case.model, Exact, OnlineSettings { boost: true, ..base }, &batches).0,
+        expected,
+        "boost"
+    );
+    assert_ne!(
+        fit(&case.model, Exact, OnlineSettings { seed: Seed(8), ..base }, &batches).1[0],
+        path[0],
+        "seed"
+    );
 
     for (averaging, skip) in [(Averaging::Uniform, 0), (Averaging::Tail(4), 3)] {
-        let (state, same) = fit(&case.model, Exact, Run { averaging, ..base }, &batches);
+        let (state, same) = fit(&case.model, Exact, OnlineSettings { averaging, ..base }, &batches);
         assert_eq!(same, path, "averaging does not change training");
         let number = (path.len() - skip) as f64;
         let mean = |of: &dyn Fn(&MixtureParameters) -> f64| path[skip..].iter().map(of).sum::<f64>() / number;

@@ -3,7 +3,7 @@
 use crate::cases::{Case, KAPPA, fit, gaussian, in_order, poisson, settings};
 use gibbstream::inference::exact::Exact;
 use gibbstream::learn::averaging::Averaging;
-use gibbstream::learn::online::Run;
+use gibbstream::learn::online::OnlineSettings;
 use gibbstream::model::rows::families::gaussian::Gaussian;
 use gibbstream::model::rows::families::poisson::Poisson;
 use gibbstream::model::rows::mixture::Family;
@@ -84,7 +84,7 @@ fn relative_errors<F: Family>(
         let (case, mle) = simulated(seed);
         unit += squares(&mle, truth);
         for (found, averaging) in found.iter_mut().zip(rules) {
-            let run = Run { averaging, ..settings(KAPPA, 25, seed) };
+            let run = OnlineSettings { averaging, ..settings(KAPPA, 25, seed) };
             let (state, _) = fit(&case.model, Exact, run, &case.batches(25, 0));
             *found += squares(&in_order(&case.model.parameters(&state)), &mle);
         }

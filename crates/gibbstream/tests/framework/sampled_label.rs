@@ -5,7 +5,7 @@ use crate::recovery::poisson_mle;
 use gibbstream::inference::exact::{Exact, Tractable};
 use gibbstream::inference::{LocalInference, Passes};
 use gibbstream::learn::averaging::Averaging;
-use gibbstream::learn::online::Run;
+use gibbstream::learn::online::OnlineSettings;
 use gibbstream::learn::schedule::Step;
 use gibbstream::model::rows::mixture::{Family, Mixture, MixtureView};
 use gibbstream::model::rows::observations::{Counts, Observations};
@@ -109,7 +109,7 @@ fn noise_of_mean_zero_does_not_change_the_limit() {
     let case = poisson(6, 100, &[0.4, 0.6], &[2.0, 9.0]);
     let mle = poisson_mle(&case, [0.4, 0.6], [2.0, 9.0]);
     let passes: Vec<Counts> = (0..600).map(|pass| case.batches(100, pass).pop().unwrap()).collect();
-    let run = |seed| Run { averaging: Averaging::Tail(200), ..settings(KAPPA, 100, seed) };
+    let run = |seed| OnlineSettings { averaging: Averaging::Tail(200), ..settings(KAPPA, 100, seed) };
     let (_, path) = fit(&case.model, Exact, run(0), &passes);
     close(&in_order(&path[599]), &mle, 1e-5);
 

@@ -4,7 +4,7 @@ use super::*;
 use gibbstream::inference::gibbs::Gibbs;
 use gibbstream::learn::averaging::Averaging;
 use gibbstream::learn::batch_size::BatchSize;
-use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::online::{Online, OnlineSettings};
 use gibbstream::learn::schedule::StepSize;
 use gibbstream::model::LatentModel;
 use gibbstream::model::topics::alpha::AlphaRule;
@@ -16,8 +16,8 @@ fn random_documents(count: usize, vocabulary: usize, tokens: usize, random: &mut
     (0..count).map(|_| document(&draw())).collect()
 }
 
-fn run(step: StepSize) -> Run {
-    Run {
+fn run(step: StepSize) -> OnlineSettings {
+    OnlineSettings {
         step,
         averaging: Averaging::None,
         boost: false,

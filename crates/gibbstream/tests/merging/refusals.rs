@@ -9,7 +9,7 @@ use gibbstream::inference::gibbs::{Gibbs, Window};
 use gibbstream::inference::mean_field::MeanField;
 use gibbstream::inference::scales::ScaleGibbs;
 use gibbstream::learn::method::Method;
-use gibbstream::learn::online::{Run, e_step};
+use gibbstream::learn::online::{OnlineSettings, e_step};
 use gibbstream::learn::{ModelKind, Settings};
 use gibbstream::model::Sums;
 use gibbstream::model::rows::families::gaussian::Gaussian;
@@ -100,7 +100,7 @@ fn statistics_of_another_model_are_not_absorbed() {
     assert_eq!(run.absorb(&TopicStatistics::default()).unwrap(), clock, "nothing is learnt from nothing");
 
     let model = Mixture::new(3, 4, Gaussian::default()).unwrap();
-    let mut run = Online::new(model, Exact, Run::default()).unwrap();
+    let mut run = Online::new(model, Exact, OnlineSettings::default()).unwrap();
     let mut one = Sums::new(1);
     one.add(&[1.0]);
     assert!(run.absorb(&one).is_err(), "there is no start");
@@ -237,12 +237,12 @@ proptest! {
     #[test]
     fn wrong_bytes_of_models_of_rows_do_no_harm(changes in changes()) {
         let model = Mixture::new(3, 4, Gaussian::default()).unwrap();
-        let mixture = || Online::new(model.clone(), Exact, Run::default()).unwrap();
+        let mixture = || Online::new(model.clone(), Exact, OnlineSettings::default()).unwrap();
         prop_assert!(survives(mixture, &changes), "a mixture");
         for law in [Sources::Laplace, Sources::Student(None)] {
             let model = Ica { dimension: 4, sources: 2, law, noise: Noise::Diagonal, learn_scale: true, floor: 1e-6 };
             let local = ScaleGibbs { sweeps: 2, window: Window::Last };
-            prop_assert!(survives(|| Online::new(model, local, Run::default()).unwrap(), &changes), "{law:?}");
+            prop_assert!(survives(|| Online::new(model, local, OnlineSettings::default()).unwrap(), &changes), "{law:?}");
         }
     }
 }

@@ -11,7 +11,7 @@ use gibbstream::inference::gibbs::Window;
 use gibbstream::inference::scales::ScaleGibbs;
 use gibbstream::learn::averaging::Averaging;
 use gibbstream::learn::batch_size::BatchSize;
-use gibbstream::learn::online::Run;
+use gibbstream::learn::online::OnlineSettings;
 use gibbstream::learn::schedule::StepSize;
 use gibbstream::model::rows::families::bernoulli::Bernoulli;
 use gibbstream::model::rows::families::gaussian::{Covariance, Gaussian};
@@ -46,10 +46,11 @@ fn answers(places: Range<usize>) -> Vec<f64> {
     rows(places, |centre, random| f64::from(u8::from(9.0 * random.uniform() < centre)))
 }
 
-fn runs() -> [Run; 3] {
-    let base = Run { batch: BatchSize::of(SIZE), seed: Seed(6), threads: 2, ..Run::default() };
+fn runs() -> [OnlineSettings; 3] {
+    let base =
+        OnlineSettings { batch: BatchSize::of(SIZE), seed: Seed(6), threads: 2, ..OnlineSettings::default() };
     let step = StepSize::Constant(1.0);
-    [base, Run { step, ..base }, Run { averaging: Averaging::Tail(2), ..base }]
+    [base, OnlineSettings { step, ..base }, OnlineSettings { averaging: Averaging::Tail(2), ..base }]
 }
 
 fn mixture<F: Family>(family: &F, rows: fn(Range<usize>) -> Vec<f64>) {

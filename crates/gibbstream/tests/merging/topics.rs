@@ -10,7 +10,7 @@ use gibbstream::inference::predictive::PredictiveGibbs;
 use gibbstream::learn::averaging::Averaging;
 use gibbstream::learn::batch_size::BatchSize;
 use gibbstream::learn::method::{Local, Method};
-use gibbstream::learn::online::Run;
+use gibbstream::learn::online::OnlineSettings;
 use gibbstream::learn::schedule::StepSize;
 use gibbstream::learn::{ModelKind, Settings};
 use gibbstream::model::topics::alpha::AlphaRule;
@@ -46,7 +46,14 @@ pub fn settings(method: Method, topics: usize) -> Settings {
 /// The driver with the settings of a trainer.
 pub fn online<M: LatentModel, L: LocalInference<M>>(settings: &Settings, model: M, local: L) -> Online<M, L> {
     let (method, batch, seed) = (settings.method, settings.batch, settings.seed);
-    let run = Run { step: method.step, averaging: method.averaging, boost: false, batch, seed, threads: 2 };
+    let run = OnlineSettings {
+        step: method.step,
+        averaging: method.averaging,
+        boost: false,
+        batch,
+        seed,
+        threads: 2,
+    };
     Online::new(model, local, run).unwrap()
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::support::{Exact, enumerate};
 use gibbstream::learn::averaging::Averaging;
 use gibbstream::learn::batch_size::BatchSize;
-use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::online::{Online, OnlineSettings};
 use gibbstream::learn::schedule::Step;
 use gibbstream::model::topics::alpha::{AlphaRule, AlphaState, ThetaExpectation};
 use gibbstream::model::topics::lda::{Start, Topics};
@@ -105,7 +105,7 @@ fn whole_corpus_with_step_one_is_batch_em() {
         seed: Seed(3),
         seeds: Vec::new(),
     };
-    let run = Run {
+    let run = OnlineSettings {
         step: StepSize::Constant(1.0),
         averaging: Averaging::None,
         boost: false,

@@ -1,4 +1,4 @@
-//! Langevin moves on frozen counts: the law that they settle in is known (science.md 3.10).
+//! Langevin moves on frozen counts: the law that they converge to is known (science.md 3.10).
 //!
 //! With counts `n` held fixed, `phi = theta / sum(theta)` is Dirichlet(prior + n), and independent of it
 //! `r = sum(theta)` is Gamma(V prior, 1). Small steps have a bias of the order of the step. All topics are given
@@ -23,7 +23,7 @@ const BIAS: f64 = 0.02;
 
 /// Runs all chains with these counts, as the sum over `documents` documents; returns per quantity one mean per
 /// chain. The quantities of a chain are written by `measure(theta, out)`.
-fn settle(
+fn means_of_a_long_chain(
     prior: f64,
     counts: [f64; WORDS],
     documents: f64,
@@ -89,7 +89,7 @@ fn assert_moment(name: &str, chains: &[f64], expected: f64) {
 #[test]
 fn settles_in_the_dirichlet_and_gamma_laws() {
     let (prior, counts) = (2.0, [5.0, 3.0, 0.0, 10.0]);
-    let means = settle(prior, counts, 25.0, 10, |theta, out| {
+    let means = means_of_a_long_chain(prior, counts, 25.0, 10, |theta, out| {
         let total: f64 = theta.iter().sum();
         for word in 0..WORDS {
             out[word] = theta[word] / total;
@@ -112,7 +112,7 @@ fn settles_in_the_dirichlet_and_gamma_laws() {
 
 #[test]
 fn without_data_the_prior_is_left() {
-    let means = settle(2.0, [0.0; WORDS], 10.0, 2 * WORDS, |theta, out| {
+    let means = means_of_a_long_chain(2.0, [0.0; WORDS], 10.0, 2 * WORDS, |theta, out| {
         for word in 0..WORDS {
             out[word] = theta[word];
             out[WORDS + word] = (theta[word] - 2.0) * (theta[word] - 2.0);

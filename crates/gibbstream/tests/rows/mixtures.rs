@@ -4,7 +4,7 @@ use crate::stream;
 use gibbstream::conformance::laws;
 use gibbstream::inference::exact::Exact;
 use gibbstream::learn::batch_size::BatchSize;
-use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::online::{Online, OnlineSettings};
 use gibbstream::learn::schedule::StepSize;
 use gibbstream::model::Sums;
 use gibbstream::model::rows::families::bernoulli::Bernoulli;
@@ -44,7 +44,13 @@ fn rows(number: usize, counts: bool) -> Vec<f64> {
 
 fn fit<F: Family>(family: F, components: usize, rows: &[f64], step: StepSize) -> MixtureParameters {
     let model = Mixture::new(components, D, family).unwrap();
-    let run = Run { step, batch: BatchSize::of(100), seed: Seed(2), threads: 2, ..Run::default() };
+    let run = OnlineSettings {
+        step,
+        batch: BatchSize::of(100),
+        seed: Seed(2),
+        threads: 2,
+        ..OnlineSettings::default()
+    };
     let mut online = Online::new(model, Exact, run).unwrap();
     for (i, rows) in rows.chunks(100 * D).enumerate() {
         online.partial_fit(&F::batch(rows.to_vec(), D, 100 * i as u64, 0).unwrap()).unwrap();
@@ -115,11 +121,11 @@ fn batch_em_of_answers_is_monotone() {
     let model = Mixture::new(3, D, Bernoulli::default()).unwrap();
     let batch = Bernoulli::batch(rows, D, 0, 0).unwrap();
     for seed in 0..5 {
-        let run = Run {
+        let run = OnlineSettings {
             step: StepSize::Constant(1.0),
             batch: BatchSize::of(300),
             seed: Seed(seed),
-            ..Run::default()
+            ..OnlineSettings::default()
         };
         let mut online = Online::new(model.clone(), Exact, run).unwrap();
         let mut before = f64::NEG_INFINITY;
@@ -151,18 +157,20 @@ fn one_pass_is_almost_the_maximum() {
         .collect();
     let model = Mixture::new(5, dimension, Gaussian::default()).unwrap();
     let step = StepSize::Power { kappa: 0.6, offset: 0.0, tau: 1.0, least: 0.0 };
-    let mut online = Online::new(model.clone(), Exact, Run { step, threads: 2, ..Run::default() }).unwrap();
+    let mut online =
+        Online::new(model.clone(), Exact, OnlineSettings { step, threads: 2, ..OnlineSettings::default() })
+            .unwrap();
     for (i, rows) in rows.chunks(100 * dimension).enumerate() {
         online.partial_fit(&Gaussian::batch(rows.to_vec(), dimension, 100 * i as u64, 0).unwrap()).unwrap();
     }
     let whole = Gaussian::batch(rows, dimension, 0, 0).unwrap();
     let score = |parameters: &MixtureParameters| model.log_likelihood(parameters, &whole) / f64::from(number);
     let after_one_pass = score(&online.state().unwrap().parameters);
-    let run = Run {
+    let run = OnlineSettings {
         step: StepSize::Constant(1.0),
         batch: BatchSize::of(number as usize),
         threads: 2,
-        ..Run::default()
+        ..OnlineSettings::default()
     };
     let mut batch = Online::new(model.clone(), Exact, run).unwrap();
     batch.resume(online.state().unwrap().clone(), online.clock());

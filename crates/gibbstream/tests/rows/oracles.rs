@@ -5,7 +5,7 @@ use gibbstream::conformance::{laws, stationary, statistics, unbiased};
 use gibbstream::inference::gibbs::Window;
 use gibbstream::inference::scales::ScaleGibbs;
 use gibbstream::learn::batch_size::BatchSize;
-use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::online::{Online, OnlineSettings};
 use gibbstream::learn::schedule::StepSize;
 use gibbstream::model::rows::ica::{Ica, IcaParameters, Noise, Sources};
 use gibbstream::model::rows::observations::Observations;
@@ -33,7 +33,11 @@ fn gaussian_sources_are_probabilistic_principal_components() {
     let rows = mixed(&mixing, q, 0.5, 400, &mut random, gibbstream::numerics::random::Stream::normal);
     let batch = Observations::new(rows.clone(), p, 0, 0).unwrap();
     let model = Ica { learn_scale: true, ..ica(p, q, Sources::Gaussian) };
-    let run = Run { step: StepSize::Constant(1.0), batch: BatchSize::of(400), ..Run::default() };
+    let run = OnlineSettings {
+        step: StepSize::Constant(1.0),
+        batch: BatchSize::of(400),
+        ..OnlineSettings::default()
+    };
     let mut online = Online::new(model, ScaleGibbs { sweeps: 1, ..GIBBS }, run).unwrap();
     for _ in 0..400 {
         online.partial_fit(&batch).unwrap();

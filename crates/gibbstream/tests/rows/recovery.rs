@@ -5,7 +5,7 @@ use gibbstream::inference::gibbs::Window;
 use gibbstream::inference::scales::ScaleGibbs;
 use gibbstream::learn::averaging::Averaging;
 use gibbstream::learn::batch_size::BatchSize;
-use gibbstream::learn::online::{Online, Run};
+use gibbstream::learn::online::{Online, OnlineSettings};
 use gibbstream::model::rows::ica::{Ica, IcaState, Sources};
 use gibbstream::model::rows::observations::Observations;
 use gibbstream::numerics::random::{Seed, Stream};
@@ -23,7 +23,7 @@ fn amari(found: &[f64], truth: &[f64], q: usize) -> f64 {
     (rows + columns) / (2 * q * (q - 1)) as f64
 }
 
-fn fit(model: Ica, rows: &[f64], passes: u64, run: Run, sweeps: usize) -> IcaState {
+fn fit(model: Ica, rows: &[f64], passes: u64, run: OnlineSettings, sweeps: usize) -> IcaState {
     let local = ScaleGibbs { sweeps, window: Window::LastQuarter };
     let mut online = Online::new(model, local, run).unwrap();
     let p = model.dimension;
@@ -47,7 +47,12 @@ fn eight_sources_are_found() {
     let rows = mixed(&mixing, q, 0.2, 50_000, &mut random, laplace);
     for (law, seed) in [(Sources::Laplace, 0), (Sources::Laplace, 1), (Sources::Student(None), 0)] {
         let model = Ica { learn_scale: true, ..ica(q, q, law) };
-        let run = Run { averaging: Averaging::Tail(500), seed: Seed(seed), threads: 2, ..Run::default() };
+        let run = OnlineSettings {
+            averaging: Averaging::Tail(500),
+            seed: Seed(seed),
+            threads: 2,
+            ..OnlineSettings::default()
+        };
         let state = fit(model, &rows, 3, run, 12);
         let index = amari(&model.parameters(&state).mixing, &mixing, q);
         println!(
@@ -64,7 +69,7 @@ fn eight_sources_are_found() {
 #[test]
 fn three_sources_are_found_and_gaussian_ones_are_reported() {
     let mixing = [1.0, 0.4, -0.3, -0.2, 1.1, 0.5, 0.6, -0.4, 0.9];
-    let run = Run { threads: 2, batch: BatchSize::of(20), ..Run::default() };
+    let run = OnlineSettings { threads: 2, batch: BatchSize::of(20), ..OnlineSettings::default() };
     let (heavy, gaussian): (Draw, Draw) = (laplace, |random| random.normal());
     for (sources, found) in [(heavy, true), (gaussian, false)] {
         let rows = mixed(&mixing, 3, 0.2, 6_000, &mut stream(11), sources);
@@ -82,17 +87,29 @@ fn three_sources_are_found_and_gaussian_ones_are_reported() {
 fn the_driver_keeps_its_promises() {
     let rows = mixed(&[1.0, 0.4, -0.3, 0.8, 0.2, 0.5], 2, 0.3, 400, &mut stream(12), laplace);
     let model = Ica { learn_scale: true, ..ica(3, 2, Sources::Laplace) };
-    let run = Run { batch: BatchSize::of(40), averaging: Averaging::Uniform, ..Run::default() };
+    let run = OnlineSettings {
+        batch: BatchSize::of(40),
+        averaging: Averaging::Uniform,
+        ..OnlineSettings::default()
+    };
     for boost in [false, true] {
-        let run = Run { boost, ..run };
+        let run = OnlineSettings { boost, ..run };
         let expected = fit(model, &rows, 2, run, 6);
         for threads in [2, 5] {
-            assert_eq!(fit(model, &rows, 2, Run { threads, ..run }, 6), expected, "{threads} threads");
+            assert_eq!(
+                fit(model, &rows, 2, OnlineSettings { threads, ..run }, 6),
+                expected,
+                "{threads} threads"
+            );
         }
-        assert_ne!(fit(model, &rows, 2, Run { seed: Seed(9), ..run }, 6), expected, "another seed");
+        assert_ne!(
+            fit(model, &rows, 2, OnlineSettings { seed: Seed(9), ..run }, 6),
+            expected,
+            "another seed"
+        );
     }
     assert_ne!(
         fit(model, &rows, 2, run, 6).parameters,
-        fit(model, &rows, 2, Run { boost: true, ..run }, 6).parameters
+        fit(model, &rows, 2, OnlineSettings { boost: true, ..run }, 6).parameters
     );
 }

@@ -5,7 +5,7 @@ use crate::output::data;
 use crate::table::{Cell, Column, Kind, TableWriter, rounded};
 use gibbstream::corpus::Vocabulary;
 use gibbstream::file::{Destination, NewFile};
-use gibbstream::inference::mixtures::{Mixture, assigned};
+use gibbstream::inference::mixtures::{TopicMixture, assigned};
 use gibbstream::learn::{ModelKind, Observation, Snapshot};
 use serde_json::{Map, Value, json};
 use std::fs::File;
@@ -132,7 +132,12 @@ impl<'a> MixtureWriter<'a> {
     }
 
     /// Writes the mixture of a document.
-    pub fn write(&mut self, index: u64, observation: &Observation, mixture: &Mixture) -> anyhow::Result<()> {
+    pub fn write(
+        &mut self,
+        index: u64,
+        observation: &Observation,
+        mixture: &TopicMixture,
+    ) -> anyhow::Result<()> {
         for (met, value) in self.met.iter_mut().zip(kept(observation)) {
             *met |= !value.is_null();
         }
@@ -175,7 +180,7 @@ fn kept(observation: &Observation) -> &[Value] {
 }
 
 impl Shown<'_> {
-    fn line(&self, index: u64, observation: &Observation, mixture: &Mixture) -> Map<String, Value> {
+    fn line(&self, index: u64, observation: &Observation, mixture: &TopicMixture) -> Map<String, Value> {
         let mut line = Map::new();
         let mut put = |name: &str, value: Value| drop(line.insert(name.to_owned(), value));
         if self.has_schema {
@@ -224,7 +229,7 @@ impl Shown<'_> {
         json!(rounded(value, self.args.digits))
     }
 
-    fn token_topics(&self, mixture: &Mixture) -> Value {
+    fn token_topics(&self, mixture: &TopicMixture) -> Value {
         let tokens = mixture.token_topics.iter();
         tokens.map(|&(word, topic)| json!((self.vocabulary.word(word), topic))).collect()
     }
@@ -265,7 +270,7 @@ impl Shown<'_> {
         columns
     }
 
-    fn row(&self, index: u64, observation: &Observation, mixture: &Mixture) -> Vec<Cell> {
+    fn row(&self, index: u64, observation: &Observation, mixture: &TopicMixture) -> Vec<Cell> {
         let id = observation.id().map_or(Cell::Missing, |id| Cell::Text(id.to_owned()));
         let mut row = vec![id, Cell::Whole(index as i64)];
         if let Observation::Document(document) = observation {
@@ -300,7 +305,7 @@ impl Shown<'_> {
     }
 
     /// The parts that are written: all in their order, or with `--top` those with the largest shares, largest first.
-    fn parts(&self, mixture: &Mixture) -> Vec<usize> {
+    fn parts(&self, mixture: &TopicMixture) -> Vec<usize> {
         let mut parts: Vec<usize> = (0..mixture.theta.len()).collect();
         if self.args.top.is_some() {
             parts.sort_by(|&a, &b| mixture.theta[b].total_cmp(&mixture.theta[a]));

@@ -13,7 +13,7 @@ use crate::table::TableFormat;
 use gibbstream::Error;
 use gibbstream::corpus::Inputs;
 use gibbstream::file::{Destination, Kind, Model};
-use gibbstream::inference::mixtures::{Mixture, MixtureInference};
+use gibbstream::inference::mixtures::{MixtureInference, TopicMixture};
 use gibbstream::learn::{ModelKind, Observation, Snapshot};
 use serde_json::json;
 use std::ffi::OsStr;
@@ -223,7 +223,7 @@ fn columns(model: &Model) -> usize {
 /// What [`each_mixture`] hands over.
 pub enum Inferred<'a> {
     /// A document or a row with its place and its mixture.
-    Observation(u64, &'a Observation, &'a Mixture),
+    Observation(u64, &'a Observation, &'a TopicMixture),
     /// The next one may take a while: a good moment to write out what is there.
     Pause,
 }

@@ -23,7 +23,7 @@ pub(crate) struct Fields {
     /// Fields that documents keep.
     pub kept: Vec<String>,
     /// What they must be like.
-    pub check: KeptCheck,
+    pub check: FieldCheck,
 }
 
 impl Fields {
@@ -36,20 +36,20 @@ impl Fields {
 
 /// Looks at the fields that a document keeps, in their order, and says what is wrong with them and what to do about it.
 #[derive(Clone, Default)]
-pub struct KeptCheck(Option<Arc<CheckValues>>);
+pub struct FieldCheck(Option<Arc<CheckValues>>);
 
 type CheckValues = dyn Fn(&[Value]) -> Result<(), (String, String)> + Send + Sync;
 
-impl KeptCheck {
+impl FieldCheck {
     /// Checks by this function.
     pub fn new(check: impl Fn(&[Value]) -> Result<(), (String, String)> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(check)))
     }
 }
 
-impl fmt::Debug for KeptCheck {
+impl fmt::Debug for FieldCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "KeptCheck" } else { "no check" })
+        f.write_str(if self.0.is_some() { "FieldCheck" } else { "no check" })
     }
 }
 
@@ -258,7 +258,7 @@ mod tests {
 
     fn read(content: &'static str) -> Result<Vec<Document>> {
         let lines = Lines::new(Source::new("in.jsonl".as_ref(), content.as_bytes())?)?;
-        let fields = Fields { text: "text".into(), id: "id".into(), kept: vec!["id".into(), "year".into()], check: KeptCheck::default() };
+        let fields = Fields { text: "text".into(), id: "id".into(), kept: vec!["id".into(), "year".into()], check: FieldCheck::default() };
         let tokenizer = Tokenizer { stop_words: StopWords::none(), ..Tokenizer::default() };
         let mut reader = JsonLinesReader::new(lines, Arc::new(fields), Arc::new(tokenizer), Arc::default());
         let mut vocabulary = Vocabulary::new(["cat", "New York"])?;

@@ -67,10 +67,10 @@ fn leading(matrix: &[f64], size: usize) -> [(f64, Vec<f64>); 2] {
         let found = [values[0].0, values.get(1).map_or(0.0, |second| second.0)];
         vectors = values.into_iter().map(|(_, vector)| vector).collect();
         let scale = found[0].abs().max(f64::MIN_POSITIVE);
-        let settled = found.iter().zip(previous).all(|(new, old)| (new - old).abs() <= TOLERANCE * scale);
+        let converged = found.iter().zip(previous).all(|(new, old)| (new - old).abs() <= TOLERANCE * scale);
         previous = found;
         orthonormalise(&mut vectors);
-        if settled {
+        if converged {
             break;
         }
     }

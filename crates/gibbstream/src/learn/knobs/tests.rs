@@ -10,7 +10,7 @@ use crate::learn::schedule::StepSize;
 /// What a line such as `method sgs, sweeps 3` gives.
 fn line(text: &str) -> Vec<(&'static str, String)> {
     let pairs = text.split(", ").filter(|pair| !pair.is_empty()).map(|pair| pair.split_once(' ').unwrap());
-    pairs.map(|(name, value)| (Knob::named(name).expect(name).name, value.to_owned())).collect()
+    pairs.map(|(name, value)| (Knob::by_name(name).expect(name).name, value.to_owned())).collect()
 }
 
 fn method(text: &str) -> Method {
@@ -235,6 +235,6 @@ fn defaults_are_those_of_the_recommended_methods() {
         ("max-topics", Some("1000")),
         ("total-docs", None),
     ] {
-        assert_eq!(Knob::named(name).unwrap().defaults().as_deref(), expected, "{name}");
+        assert_eq!(Knob::by_name(name).unwrap().defaults().as_deref(), expected, "{name}");
     }
 }

@@ -52,7 +52,7 @@ pub fn estimate(view: &TopicView, document: &[Entry], seed: Seed, key: u64, part
     }
     let [first, second] =
         [1, 2].map(|run| WALK.log_likelihood(view, document, seed, mix(key ^ mix(run)), particles));
-    together(first, second)
+    combine(first, second)
 }
 
 /// From this difference of two runs on, in nats, the correction grows no faster than the difference.
@@ -60,7 +60,7 @@ const LARGE_DIFFERENCE: f64 = 4.0;
 
 /// The mean of two logarithms plus `d^2 / 4`, an unbiased estimate of half their variance if they are Gaussian. A large
 /// difference `d` is no Gaussian any more, and counts less.
-fn together(first: f64, second: f64) -> Estimated {
+fn combine(first: f64, second: f64) -> Estimated {
     let difference = (first - second).abs();
     let quadratic = difference.min(LARGE_DIFFERENCE);
     let correction = quadratic * quadratic / 4.0 + (difference - quadratic) * LARGE_DIFFERENCE / 2.0;
@@ -88,7 +88,7 @@ mod tests {
             let (mut mean, mut squares, mut stated, count) = (0.0, 0.0, 0.0, 40_000);
             for _ in 0..count {
                 let mut log = || f64::sqrt(variance) * normal() - variance / 2.0;
-                let found = together(log(), log());
+                let found = combine(log(), log());
                 mean += found.log_likelihood / f64::from(count);
                 squares += found.log_likelihood * found.log_likelihood / f64::from(count);
                 stated += found.variance / f64::from(count);

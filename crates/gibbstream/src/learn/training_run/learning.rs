@@ -8,7 +8,7 @@ use crate::file::ShownWords;
 use crate::learn::batch::{AnyBatch, Observation};
 use crate::learn::held_out::HeldOut;
 use crate::learn::minibatches::{
-    CutMinibatch, Cutting, Minibatches, ObservationStream, Part, SharedVocabulary, StreamPosition, any_words,
+    CutMinibatch, MinibatchPlan, Minibatches, ObservationStream, Part, SharedVocabulary, StreamPosition, any_words,
 };
 use crate::learn::observer::{Event, Observer};
 use crate::learn::read_ahead::ReadAhead;
@@ -60,7 +60,7 @@ impl TrainingRun {
         observer: &mut dyn Observer,
     ) -> Result<Ended> {
         let settings = self.trainer.settings();
-        let cutting = Cutting {
+        let plan = MinibatchPlan {
             held_out: options.held_out,
             batch: if settings.method.whole_corpus { BatchSize::of(usize::MAX) } else { settings.batch },
             passes: options.passes,
@@ -68,7 +68,7 @@ impl TrainingRun {
             seen: self.trainer.clock().seen,
         };
         let inputs = self.inputs.clone().filter(|_| self.checkpoints.is_some());
-        let parts = Minibatches::new(open, cutting, self.features.open().cloned()).watching(inputs);
+        let parts = Minibatches::new(open, plan, self.features.open().cloned()).watching(inputs);
         let mut parts = ReadAhead::start(parts, AHEAD)?;
         let started = Instant::now();
         while let Some(part) = parts.next(&|| observer.is_interrupted())? {

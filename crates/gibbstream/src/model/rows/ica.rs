@@ -1,4 +1,4 @@
-//! Independent components with heavy tails, mixed and heard through noise: `x = mean + A s + e`.
+//! Independent components with heavy tails, mixed and observed with noise: `x = mean + A s + e`.
 //!
 //! A source is Gaussian given its scale, `s_j | tau_j ~ N(0, tau_j)`, and the law of `tau_j` makes it Laplace or Student.
 //! Given scales everything is linear and Gaussian; given sources the scales are independent. So local Gibbs sampling

@@ -32,12 +32,12 @@ pub struct TopicStats {
 
 /// Running sum of the probabilities over updates, also held lazily. The probability of a word in a topic is
 /// `scaled * factor_k + offset_k`; between two touches of the word `scaled` is constant, so its sum over
-/// updates is `settled + scaled * factors + offsets`.
+/// updates is `materialised + scaled * factors + offsets`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopicAverage {
     pub(crate) updates: u64,
     /// `words x topics`.
-    pub(crate) settled: Vec<f64>,
+    pub(crate) materialised: Vec<f64>,
     /// Sums over updates of the factors, one per topic, since the last time they were written out.
     pub(crate) factors: Vec<f64>,
     /// Sums over all updates of the offsets, one per topic.
@@ -161,7 +161,7 @@ impl TopicStats {
     pub fn new(topics: usize, counts: Vec<f64>, averaging: bool) -> Self {
         let average = averaging.then(|| TopicAverage {
             updates: 0,
-            settled: vec![0.0; counts.len()],
+            materialised: vec![0.0; counts.len()],
             factors: vec![0.0; topics],
             offsets: vec![0.0; topics],
         });
@@ -219,9 +219,9 @@ impl TopicStats {
             self.rebase();
         }
         let weight = rho / self.scale;
-        let settled =
-            self.average.as_mut().map(|average| (average.settled.as_mut_slice(), average.factors.as_slice()));
-        add_rows(self.topics, words, 0, weight, fresh, &mut self.scaled, settled);
+        let materialised =
+            self.average.as_mut().map(|average| (average.materialised.as_mut_slice(), average.factors.as_slice()));
+        add_rows(self.topics, words, 0, weight, fresh, &mut self.scaled, materialised);
         self.add_totals(weight, fresh_totals);
     }
 
@@ -287,8 +287,8 @@ impl TopicStats {
         if let Some(average) = &mut self.average {
             // The offsets of earlier updates went to the words that were there.
             let row: Vec<f64> = average.offsets.iter().map(|offset| -offset).collect();
-            while average.settled.len() < words * self.topics {
-                average.settled.extend(&row);
+            while average.materialised.len() < words * self.topics {
+                average.materialised.extend(&row);
             }
         }
     }
@@ -302,8 +302,8 @@ impl TopicStats {
             }
             self.scaled[row.clone()].fill(0.0);
             if let Some(average) = &mut self.average {
-                for (settled, offset) in average.settled[row].iter_mut().zip(&average.offsets) {
-                    *settled = -offset;
+                for (materialised, offset) in average.materialised[row].iter_mut().zip(&average.offsets) {
+                    *materialised = -offset;
                 }
             }
         }
@@ -321,10 +321,10 @@ impl TopicStats {
     /// Writes the mean over the remembered updates of one word's probabilities; false if there is none yet.
     pub fn mean_probabilities(&self, word: u32, out: &mut [f64]) -> bool {
         let Some(average) = self.average.as_ref().filter(|average| average.updates > 0) else { return false };
-        let settled = &average.settled[word as usize * self.topics..][..self.topics];
+        let materialised = &average.materialised[word as usize * self.topics..][..self.topics];
         let scaled = self.scaled_row(word);
         for (k, out) in out.iter_mut().enumerate() {
-            let sum = settled[k] + scaled[k] * average.factors[k] + average.offsets[k];
+            let sum = materialised[k] + scaled[k] * average.factors[k] + average.offsets[k];
             *out = sum / average.updates as f64;
         }
         true
@@ -338,7 +338,7 @@ impl TopicStats {
             None => (0..self.words() as u32).collect(),
         };
         for word in rows {
-            self.settle(word);
+            self.materialise(word);
             let row = word as usize * self.topics..(word as usize + 1) * self.topics;
             self.scaled[row].fill(0.0);
         }
@@ -368,7 +368,7 @@ impl TopicStats {
     /// Writes the lazy scale out into the numbers.
     fn rebase(&mut self) {
         for word in 0..self.words() as u32 {
-            self.settle(word);
+            self.materialise(word);
         }
         if let Some(average) = &mut self.average {
             average.factors.fill(0.0);
@@ -378,19 +378,19 @@ impl TopicStats {
         self.recompute_totals();
     }
 
-    /// The same numbers without a scale, and with what is known of the running mean in `settled` and `offsets`.
+    /// The same numbers without a scale, and with what is known of the running mean in `materialised` and `offsets`.
     pub(crate) fn written_out(mut self) -> Self {
         self.rebase();
         self
     }
 
-    /// Moves what a word has contributed to the running mean from the lazy form into `settled`.
-    fn settle(&mut self, word: u32) {
+    /// Moves what a word has contributed to the running mean from the lazy form into `materialised`.
+    fn materialise(&mut self, word: u32) {
         if let Some(average) = &mut self.average {
             let row = word as usize * self.topics..(word as usize + 1) * self.topics;
             let scaled = &self.scaled[row.clone()];
-            for (k, settled) in average.settled[row].iter_mut().enumerate() {
-                *settled += scaled[k] * average.factors[k];
+            for (k, materialised) in average.materialised[row].iter_mut().enumerate() {
+                *materialised += scaled[k] * average.factors[k];
             }
         }
     }
@@ -409,7 +409,7 @@ impl TopicStats {
 /// Rows handed to one thread at a time.
 const ROWS_PER_TASK: usize = 128;
 
-/// Adds `weight * fresh` to the rows of `words` (ascending). `scaled` and `settled` begin at row `base`.
+/// Adds `weight * fresh` to the rows of `words` (ascending). `scaled` and `materialised` begin at row `base`.
 /// Splitting the work changes no bit: every row is touched by one addition.
 fn add_rows(
     topics: usize,
@@ -418,7 +418,7 @@ fn add_rows(
     weight: f64,
     fresh: &[f64],
     scaled: &mut [f64],
-    settled: Option<(&mut [f64], &[f64])>,
+    materialised: Option<(&mut [f64], &[f64])>,
 ) {
     if words.len() > ROWS_PER_TASK {
         let half = words.len() / 2;
@@ -426,26 +426,26 @@ fn add_rows(
         let middle = right[0] as usize;
         let (fresh_left, fresh_right) = fresh.split_at(half * topics);
         let (scaled_left, scaled_right) = scaled.split_at_mut((middle - base) * topics);
-        let (settled_left, settled_right) = match settled {
+        let (materialised_left, materialised_right) = match materialised {
             None => (None, None),
-            Some((settled, factors)) => {
-                let (a, b) = settled.split_at_mut((middle - base) * topics);
+            Some((materialised, factors)) => {
+                let (a, b) = materialised.split_at_mut((middle - base) * topics);
                 (Some((a, factors)), Some((b, factors)))
             }
         };
         rayon::join(
-            || add_rows(topics, left, base, weight, fresh_left, scaled_left, settled_left),
-            || add_rows(topics, right, middle, weight, fresh_right, scaled_right, settled_right),
+            || add_rows(topics, left, base, weight, fresh_left, scaled_left, materialised_left),
+            || add_rows(topics, right, middle, weight, fresh_right, scaled_right, materialised_right),
         );
         return;
     }
-    let mut settled = settled;
+    let mut materialised = materialised;
     for (&word, fresh) in words.iter().zip(fresh.chunks_exact(topics)) {
         let start = (word as usize - base) * topics;
-        if let Some((settled, factors)) = &mut settled {
-            for ((settled, fresh), factor) in settled[start..][..topics].iter_mut().zip(fresh).zip(*factors) {
+        if let Some((materialised, factors)) = &mut materialised {
+            for ((materialised, fresh), factor) in materialised[start..][..topics].iter_mut().zip(fresh).zip(*factors) {
                 // What is added now was not there in the updates remembered so far.
-                *settled -= weight * fresh * factor;
+                *materialised -= weight * fresh * factor;
             }
         }
         add_row(&mut scaled[start..][..topics], weight, fresh);

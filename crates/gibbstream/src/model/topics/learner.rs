@@ -142,7 +142,7 @@ fn arrays(state: &LdaState) -> Vec<Array<'_>> {
     ];
     if let Some(average) = &counts.average {
         arrays.push(Array::floats("average_alpha_sum", &[topics], alpha_sum));
-        arrays.push(Array::floats("average_settled", &[words, topics], &average.settled));
+        arrays.push(Array::floats("average_settled", &[words, topics], &average.materialised));
         arrays.push(Array::floats("average_factors", &[topics], &average.factors));
         arrays.push(Array::floats("average_offsets", &[topics], &average.offsets));
     }
@@ -165,7 +165,7 @@ fn restore(stored: &dyn Stored, words: usize, topics: usize, clock: &Step) -> Re
         alpha_sum = stored.floats("average_alpha_sum", &[topics])?;
         average = Some(TopicAverage {
             updates: stored.count("averaged_updates")?,
-            settled: stored.floats("average_settled", &[words, topics])?,
+            materialised: stored.floats("average_settled", &[words, topics])?,
             factors: stored.floats("average_factors", &[topics])?,
             offsets: stored.floats("average_offsets", &[topics])?,
         });
@@ -205,7 +205,7 @@ fn check_numbers(state: &LdaState, clock: &Step) -> Result<(), String> {
         ("alpha_usage", finite(&alpha.usage)),
         ("alpha_length", alpha.length.is_finite()),
         ("average_alpha_sum", at_least(0.0, alpha_sum)),
-        ("average_settled", average.is_none_or(|average| at_least(-LARGEST, &average.settled))),
+        ("average_settled", average.is_none_or(|average| at_least(-LARGEST, &average.materialised))),
         ("average_factors", average.is_none_or(|average| at_least(0.0, &average.factors))),
         ("average_offsets", average.is_none_or(|average| at_least(0.0, &average.offsets))),
     ] {

@@ -294,7 +294,7 @@ fn with_prior(prior: f64, total: f64, words: usize) -> (f64, f64) {
 /// (science.md 3.10), where `eps` is the step of [`StepSize::Decay`]: half of the step of Patterson and Teh,
 /// whose drift has a factor 1/2. Every number of every topic moves at every step: the noise is part of the method.
 ///
-/// With counts held fixed and small steps, `phi` settles in Dirichlet(prior + D n) and `sum(theta)`, independent of
+/// With counts held fixed and small steps, `phi` converges to Dirichlet(prior + D n) and `sum(theta)`, independent of
 /// it, in Gamma(V prior, 1). The bias is of the order of `eps`, and larger for priors far below 1, where the
 /// reflection at 0 is felt.
 ///

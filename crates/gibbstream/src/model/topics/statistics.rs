@@ -748,7 +748,7 @@ impl OpenStatistics {
 /// What is written: everything summed up.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct StoredStatistics {
     at: Step,
     topics: usize,
     documents: u64,
@@ -765,14 +765,14 @@ impl Serialize for TopicStatistics {
         summed.sum_up();
         let Self { at, topics, documents, sweeps, counts, theta, lengths, open } = summed;
         let counts = if let Counts::ByWord(counts) = counts { counts } else { WordCounts::default() };
-        Written { at, topics, documents, sweeps, counts, theta, lengths, open }.serialize(serializer)
+        StoredStatistics { at, topics, documents, sweeps, counts, theta, lengths, open }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for TopicStatistics {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Written { at, topics, documents, sweeps, counts, theta, lengths, open } =
-            Written::deserialize(deserializer)?;
+        let StoredStatistics { at, topics, documents, sweeps, counts, theta, lengths, open } =
+            StoredStatistics::deserialize(deserializer)?;
         let counts = Counts::ByWord(counts);
         let read = Self { at, topics, documents, sweeps, counts, theta, lengths, open };
         read.check().map_err(|what| serde::de::Error::custom(format!("{what} cannot be right")))?;

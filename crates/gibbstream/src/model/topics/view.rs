@@ -548,7 +548,7 @@ fn sum_groups(row: &[f64], alpha: &[f64], (weight_sums, prior_sums): RowSums<'_>
 /// What is written of a view; sums follow from it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written<'a> {
+struct StoredView<'a> {
     at: Step,
     words: Cow<'a, [u32]>,
     alpha: Cow<'a, [f64]>,
@@ -602,7 +602,7 @@ impl Serialize for TopicView {
             Rows::Exact(rows) => (false, Cow::Borrowed(bytemuck::cast_slice(rows))),
             Rows::Relative(rows) => (true, Cow::Borrowed(bytemuck::cast_slice(rows.as_flattened()))),
         };
-        Written {
+        StoredView {
             at: self.at,
             words: Cow::Borrowed(&self.words),
             alpha: Cow::Borrowed(&self.alpha),
@@ -619,12 +619,12 @@ impl Serialize for TopicView {
 
 impl<'de> Deserialize<'de> for TopicView {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = Written::deserialize(deserializer)?;
+        let written = StoredView::deserialize(deserializer)?;
         written.read().map_err(|problem| serde::de::Error::custom(format!("{problem} cannot be right")))
     }
 }
 
-impl Written<'_> {
+impl StoredView<'_> {
     fn read(self) -> Result<TopicView, &'static str> {
         let positive = |values: &[f64]| values.iter().all(|value| *value > 0.0 && value.is_finite());
         let topics = self.alpha.len();

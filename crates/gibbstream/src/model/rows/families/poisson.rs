@@ -87,7 +87,7 @@ mod tests {
     use crate::inference::exact::Exact;
     use crate::model::LatentModel;
     use crate::model::rows::mixture::MixtureExpectation;
-    use crate::learn::online::{Online, Run};
+    use crate::learn::online::{Online, OnlineSettings};
     use crate::numerics::random::{Purpose, Seed, Stream};
     use crate::learn::schedule::StepSize;
 
@@ -105,7 +105,7 @@ mod tests {
     }
 
     fn online(model: PoissonMixture, step: StepSize) -> Online<PoissonMixture, Exact> {
-        let run = Run { step, batch: BatchSize::of(25), seed: SEED, threads: 2, ..Run::default() };
+        let run = OnlineSettings { step, batch: BatchSize::of(25), seed: SEED, threads: 2, ..OnlineSettings::default() };
         Online::new(model, Exact, run).unwrap()
     }
 

@@ -73,9 +73,9 @@ impl Hdp {
     pub(crate) fn add_evidence(&self, state: &mut LdaState, fresh: &TopicStatistics, length: f64) {
         let cost = length * fresh.documents() as f64;
         let trial_alpha = self.trial_alpha(state);
-        let heard = fresh.evidence().into_iter().zip(trial_alpha);
+        let measured = fresh.evidence().into_iter().zip(trial_alpha);
         let sticks = sticks_mut(state);
-        sticks.evidence.iter_mut().zip(heard).for_each(|(sum, (heard, alpha))| *sum += heard - alpha * cost);
+        sticks.evidence.iter_mut().zip(measured).for_each(|(sum, (measured, alpha))| *sum += measured - alpha * cost);
     }
 
     /// Lets topics go.

@@ -62,21 +62,21 @@ struct Tokens {
     count: f64,
     /// Sum of the logarithms of how much likelier their words are in the topic than in the rest of the document, and the
     /// entropy of who they are.
-    gain: f64,
+    log_ratio: f64,
 }
 
 impl Tokens {
     fn add(&mut self, tokens: f64, probability: f64, ratio: f64) {
         self.count += tokens * probability;
-        self.gain += tokens * (probability * libm::log(ratio) + entropy(probability));
+        self.log_ratio += tokens * (probability * libm::log(ratio) + entropy(probability));
     }
 
     /// `log (1 + p(in the topic) / p(in the others))`, the others having `rest` tokens and prior weight.
     fn evidence(&self, alpha: f64, rest: f64) -> f64 {
         let seats = ln_gamma(alpha + self.count) - ln_gamma(alpha);
         let other_seats = ln_gamma(rest + self.count) - ln_gamma(rest);
-        let gain = self.gain + seats - other_seats;
-        if gain > 30.0 { gain } else { libm::log1p(libm::exp(gain)) }
+        let log_ratio = self.log_ratio + seats - other_seats;
+        if log_ratio > 30.0 { log_ratio } else { libm::log1p(libm::exp(log_ratio)) }
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
         log_sum_exp(&sets.collect::<Vec<_>>())
     }
 
-    /// Whatever probabilities were kept, evidence is never more than the exact gain; with good ones it is not much less.
+    /// Whatever probabilities were kept, evidence is never more than the exact log_ratio; with good ones it is not much less.
     #[test]
     fn evidence_is_a_lower_bound() {
         let mut random = Seed(3).stream(Purpose::Initial, [0, 0]);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     /// Evidence of one document for the second of two topics, its cost taken off, from a chain as in training.
-    fn heard(topics: &Topics, document: &Document, random: &mut Stream) -> f64 {
+    fn evidence_of(topics: &Topics, document: &Document, random: &mut Stream) -> f64 {
         let batch = Minibatch::new(std::slice::from_ref(document), 0, 0);
         let (mut view, mut chain) = (TopicView::for_sampling(), Chain::default());
         let mut stats = DocumentStats::default();
@@ -162,8 +162,8 @@ mod tests {
         }
         chain.take_stats(&view, entries, &mut stats);
         let evidence = of_document(&view, entries, &stats, |topic| topics.alpha[topic]);
-        let gain: f64 = evidence.iter().filter(|(topic, _)| *topic == 1).map(|(_, evidence)| evidence).sum();
-        gain - topics.alpha[1] * (digamma(1.0 + 20.0) - digamma(1.0))
+        let log_ratio: f64 = evidence.iter().filter(|(topic, _)| *topic == 1).map(|(_, evidence)| evidence).sum();
+        log_ratio - topics.alpha[1] * (digamma(1.0 + 20.0) - digamma(1.0))
     }
 
     /// Over documents without the topic the mean likelihood ratio is at most 1, so evidence cannot grow by chance; over
@@ -175,14 +175,14 @@ mod tests {
         let beta = topic.iter().flat_map(|&weight| [1.0 / 30.0, weight]).collect();
         let topics = Topics { beta, alpha: vec![0.9, 0.1] };
         let ratios: Vec<f64> = (0..4000)
-            .map(|_| libm::exp(heard(&topics, &draw(&topic, 0.0, &mut random), &mut random)))
+            .map(|_| libm::exp(evidence_of(&topics, &draw(&topic, 0.0, &mut random), &mut random)))
             .collect();
         let mean = ratios.iter().sum::<f64>() / 4000.0;
         let variance = ratios.iter().map(|ratio| (ratio - mean) * (ratio - mean)).sum::<f64>() / 3999.0;
         assert!(mean <= 1.0 + 4.0 * (variance / 4000.0).sqrt(), "{mean} without the topic");
-        let gains = (0..4000).map(|_| heard(&topics, &draw(&topic, 0.9, &mut random), &mut random));
-        let gain = gains.sum::<f64>() / 4000.0;
-        assert!(gain > 0.1, "{gain} with the topic");
+        let log_ratios = (0..4000).map(|_| evidence_of(&topics, &draw(&topic, 0.9, &mut random), &mut random));
+        let log_ratio = log_ratios.sum::<f64>() / 4000.0;
+        assert!(log_ratio > 0.1, "{log_ratio} with the topic");
     }
 
     /// A topic with the words of all others gets no evidence, however many tokens are in it.
