@@ -285,5 +285,6 @@ fn options_from_elsewhere() {
     let refused = run_with(&folder, "--list", |command| {
         command.env("GIBBSTREAM_THREADS", "0");
     });
-    refused.refused("--threads: 0 is not a number of threads; use 1 or more, or leave it out to use all cores");
+    refused
+        .refused("--threads: 0 is not a number of threads; use 1 or more, or leave it out to use all cores");
 }

@@ -185,7 +185,11 @@ impl CompareArgs {
             return Err(Error::setting("--fail-below", "there are no scores without INPUT", advice));
         }
         if self.fail_below.is_some_and(f64::is_nan) {
-            return Err(Error::setting("--fail-below", "NaN is not a number of nats", "use a number of nats"));
+            return Err(Error::setting(
+                "--fail-below",
+                "NaN is not a number of nats",
+                "use a number of nats",
+            ));
         }
         Ok(())
     }

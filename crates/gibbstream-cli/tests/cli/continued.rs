@@ -101,11 +101,7 @@ fn words_that_the_model_does_not_know_are_counted() {
     run(&folder, "train a.txt --topics 3 --batch 10 --out m.gbs").ok();
     folder.write("new.txt", "plot actor quasar pulsar\nnovel page nebula\n");
     let ran = run(&folder, "train new.txt --continue m.gbs --json -v").ok();
-    assert!(
-        ran.stderr.contains("3 tokens outside the vocabulary were left out"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("3 tokens outside the vocabulary were left out"), "{}", ran.stderr);
     assert_eq!(ran.json()["out_of_vocabulary_tokens"], 3);
 }
 
@@ -134,14 +130,8 @@ fn what_cannot_be_changed_is_refused() {
             "--max-topics: only models whose number of topics is open have it; add --model hdp, or leave it out",
         ),
         ("--topics 4", "--topics: the model has 3 topics, not 4; leave it out, or train a new model"),
-        (
-            "--min-df 2",
-            "--min-df: a continued model keeps its words; leave it out",
-        ),
-        (
-            "--stop-words none",
-            "--stop-words: a continued model keeps its words; leave it out",
-        ),
+        ("--min-df 2", "--min-df: a continued model keeps its words; leave it out"),
+        ("--stop-words none", "--stop-words: a continued model keeps its words; leave it out"),
         (
             "--averaging uniform",
             "--averaging: a mean of parameters must be kept from the first update on, or not at all; \

@@ -248,7 +248,8 @@ fn flags_of_the_other_commands() {
         .refused("--sweeps: 0 is not a number of sweeps; use for example 100");
     run(&folder, "infer uci.gbs uci --output-format csv --json")
         .refused("--json: is JSON lines; leave it or --output-format out");
-    run(&folder, "infer uci.gbs uci --digits 0").refused("--digits: 0 is not a number of digits; use for example 6");
+    run(&folder, "infer uci.gbs uci --digits 0")
+        .refused("--digits: 0 is not a number of digits; use for example 6");
     run(&folder, "infer uci.gbs uci --pass-through date").refused(
         "uci/docword.txt.zst: holds counts, which have no field `date`; leave the field out, or give text, JSON \
          lines, CSV or Parquet",

@@ -191,7 +191,10 @@ fn bad_input_is_refused_where_it_is() {
         ("timeline text.gbs dated.jsonl --time-field date --out dated.jsonl", "dated.jsonl"),
         ("timeline text.gbs dated.jsonl --time-field date --out text.gbs", "text.gbs"),
         ("timeline text.gbs dated.jsonl --time-field date --words 0", "--words"),
-        ("timeline text.gbs dated.jsonl --time-field date --sweeps 0", "--sweeps: 0 is not a number of sweeps"),
+        (
+            "timeline text.gbs dated.jsonl --time-field date --sweeps 0",
+            "--sweeps: 0 is not a number of sweeps",
+        ),
         ("timeline uci.gbs dated.jsonl --time-field date", "has a word that the model knows"),
         ("timeline nothing.gbs dated.jsonl --time-field date", "nothing.gbs"),
     ] {

@@ -193,7 +193,10 @@ fn room_for_bodies_is_bounded() {
     let held = [half(&server), half(&server)];
     std::thread::sleep(Duration::from_millis(300));
     let refused = server.post("/v1/documents", &text).expect(429);
-    assert_eq!(refused.detail(), "the bodies of other requests use all the memory allowed for them; try again later");
+    assert_eq!(
+        refused.detail(),
+        "the bodies of other requests use all the memory allowed for them; try again later"
+    );
     drop(held);
     std::thread::sleep(Duration::from_millis(300));
     server.post("/v1/documents", &text).expect(202);

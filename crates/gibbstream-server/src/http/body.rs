@@ -40,7 +40,8 @@ pub async fn read(app: &App, headers: &HeaderMap, body: Body) -> Answer<Taken> {
                 return Err(too_large());
             }
             let more = app.room.clone().try_acquire_many_owned(data.len() as u32).map_err(|_| {
-                let detail = "the bodies of other requests use all the memory allowed for them; try again later";
+                let detail =
+                    "the bodies of other requests use all the memory allowed for them; try again later";
                 Problem::busy(StatusCode::TOO_MANY_REQUESTS, detail, 1)
             })?;
             match &mut room {

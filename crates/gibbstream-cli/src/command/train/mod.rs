@@ -211,7 +211,9 @@ impl Finish<'_> {
         let (output, signal) = (self.output, self.signal);
         if !run.has_learnt() {
             if let Some(signal) = signal {
-                output.note(format_args!("{signal} arrived before the first minibatch was learnt, so there is no model"));
+                output.note(format_args!(
+                    "{signal} arrived before the first minibatch was learnt, so there is no model"
+                ));
                 return Ok(Outcome::Interrupted(signal));
             }
             let problem = "all documents are held out, and none is left for training";

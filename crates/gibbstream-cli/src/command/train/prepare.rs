@@ -108,7 +108,8 @@ fn plant_seeds(plan: &mut Plan, features: &Features, output: &Output) {
     let (seeds, unknown) = plan.seeds.numbered(&features.vocabulary());
     if !unknown.is_empty() {
         let list = unknown.join(", ");
-        output.warn(format_args!("--seeds: these words are not in the vocabulary and have no effect: {list}"));
+        output
+            .warn(format_args!("--seeds: these words are not in the vocabulary and have no effect: {list}"));
     }
     plan.settings.seeds = seeds;
 }

@@ -55,8 +55,10 @@ impl Observer for Watch<'_> {
                 Ok(())
             }
             Event::TopicBorn { birth: Birth { id, update, document, tokens, .. }, words } => {
-                self.output
-                    .detail(format_args!("topic {id} was created in document {document}: {}", words.join(" ")));
+                self.output.detail(format_args!(
+                    "topic {id} was created in document {document}: {}",
+                    words.join(" ")
+                ));
                 self.write(&json!({
                     "kind": "birth", "t": update, "topic": id, "document": document, "tokens": tokens, "words": words,
                 }))
