@@ -292,7 +292,7 @@ mod tests {
         }
         for open in ["0.0.0.0:8700", "192.168.0.1:80", "[::]:1"] {
             let refused = check_address(address(open), &Tokens::default()).unwrap_err().to_string();
-            assert!(refused.contains("no token is asked for"), "{refused}");
+            assert!(refused.contains("no token is required"), "{refused}");
         }
     }
 }

@@ -191,8 +191,8 @@ mod tests {
         );
         let shaky = [row(5, 0.0, 0.0, 0.3, Some(0.2)), row(10, 3.0, 1.0, 0.2, Some(0.1))];
         assert!(judge(&shaky, 200.0).sentence.ends_with(
-            "That is the beginning of the grid: try fewer. With another seed much of them is different \
-             (stability 0.20; 0.20 with 5): do not rely on every topic."
+            "That is the beginning of the grid: try fewer. With another seed many topics are different \
+             (stability 0.20; 0.20 with 5): do not believe every topic."
         ));
         assert!(judge(&shaky, 99.0).sentence.ends_with("these are too few documents for topics."));
     }
