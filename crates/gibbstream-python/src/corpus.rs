@@ -5,8 +5,8 @@ use crate::model::Model;
 use crate::written::{RawDocument, Texts};
 use gibbstream::Error;
 use gibbstream::corpus::{
-    Adaptive, Document, Html, Language, PhraseCounter, Phrases, SAMPLED_DOCUMENTS, Stems, StopWords, TermWeights, Tokenizer,
-    Vocabulary, VocabularyCounter, VocabularyLimits, count_words,
+    Adaptive, Document, Html, Language, PhraseCounter, Phrases, SAMPLED_DOCUMENTS, Stems, StopWords,
+    TermWeights, Tokenizer, Vocabulary, VocabularyCounter, VocabularyLimits, count_words,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -271,7 +271,12 @@ impl Corpus {
                 if self.vocabulary.weights().is_some() { Ok(document) } else { vocabulary.weighted(document) }
             };
             Ok(Some(Self {
-                documents: self.documents.iter().map(translated).collect::<gibbstream::Result<_>>().or_exception()?,
+                documents: self
+                    .documents
+                    .iter()
+                    .map(translated)
+                    .collect::<gibbstream::Result<_>>()
+                    .or_exception()?,
                 vocabulary: vocabulary.clone(),
                 tokenizer: self.tokenizer.clone(),
             }))

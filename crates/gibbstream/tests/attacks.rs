@@ -110,7 +110,11 @@ fn text_that_is_no_prose_is_read_in_linear_time() {
         ("a scream of marks", "e".to_owned() + &many("\u{301}") + " cat", 1),
         ("directions", many("\u{202e}\u{2066}") + " cat " + &many("\u{202c}"), 1),
         ("right to left", many("שלום ") + "cat" + &many(" مرحبا"), 1),
-        ("all scripts at once", many("cat电影catไทยcatשלוםcat한국cat"), (1 << 20) / "cat电影catไทยcatשלוםcat한국cat".len() * 4),
+        (
+            "all scripts at once",
+            many("cat电影catไทยcatשלוםcat한국cat"),
+            (1 << 20) / "cat电影catไทยcatשלוםcat한국cat".len() * 4,
+        ),
         ("one Chinese run", many("电影") + " cat", 1),
         ("one Thai run", many("ไทย") + " cat", 1),
         ("one Khmer run", many("ភាសា") + " cat", 1),

@@ -124,7 +124,10 @@ fn topics(path: &Path, model: &Model, is_checkpoint: bool, parts: &Value) -> Res
             } else {
                 format!(", {} phrases", tokenizer.phrases.len())
             },
-            tokenizer.stem.as_ref().map_or_else(String::new, |stems| format!(", stems ({})", stems.language())),
+            tokenizer
+                .stem
+                .as_ref()
+                .map_or_else(String::new, |stems| format!(", stems ({})", stems.language())),
         )?,
         None => writeln!(text, "text        none; learnt from counts")?,
     }

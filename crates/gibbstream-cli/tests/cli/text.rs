@@ -117,7 +117,11 @@ fn words_of(folder: &Folder, model: &str) -> Vec<String> {
 #[test]
 fn forms_of_a_word_are_one_and_shown_as_the_most_frequent() {
     let folder = Folder::new();
-    let lines = ["Ships sail for universities.", "A ship sails.", "Shipping; ships sailed to the university, a university."];
+    let lines = [
+        "Ships sail for universities.",
+        "A ship sails.",
+        "Shipping; ships sailed to the university, a university.",
+    ];
     folder.write("ships.txt", (lines.join("\n") + "\n").repeat(10));
     let line = "train ships.txt --topics 2 --batch 5 --json --language en";
     let stemmed = run(&folder, &format!("{line} --stem en --out m.gbs")).ok();
@@ -149,7 +153,11 @@ fn forms_of_a_word_are_one_and_shown_as_the_most_frequent() {
     run(&folder, &format!("{line} --stem en --vocab-mode grow --out grown.gbs")).ok();
     assert_eq!(words_of(&folder, "grown.gbs"), ["sail", "ship", "universiti"]);
     let refused = run(&folder, &format!("{line} --stem zh"));
-    assert!(refused.stderr.contains("--stem: there is no stemmer for `zh`; use one of ar, ca, cs,"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("--stem: there is no stemmer for `zh`; use one of ar, ca, cs,"),
+        "{}",
+        refused.stderr
+    );
     assert_eq!(refused.code, Some(2));
     run(&folder, &format!("{line} --stem en --no-lowercase"))
         .refused("--stem: stems are those of words in lower case; leave it out, or leave out --no-lowercase");
@@ -159,11 +167,16 @@ fn forms_of_a_word_are_one_and_shown_as_the_most_frequent() {
 fn tokens_count_by_idf_if_asked_for() {
     let folder = Folder::new();
     let rare = |line: usize| if line % 10 == 0 { " lighthouse" } else { "" };
-    let lines = (0..300).map(|line| format!("ship harbour{} ship{line} {}\n", rare(line), if line % 2 == 0 { "sail" } else { "rope" }));
+    let lines = (0..300).map(|line| {
+        format!("ship harbour{} ship{line} {}\n", rare(line), if line % 2 == 0 { "sail" } else { "rope" })
+    });
     folder.write("ships.txt", lines.collect::<String>());
     let line = "train ships.txt --topics 2 --batch 50 --json --max-df 1 --min-df 2";
     let plain = run(&folder, line).ok().json();
-    assert_eq!(run(&folder, &format!("{line} --term-weights none")).ok().json()["model_hash"], plain["model_hash"]);
+    assert_eq!(
+        run(&folder, &format!("{line} --term-weights none")).ok().json()["model_hash"],
+        plain["model_hash"]
+    );
     let idf = run(&folder, &format!("{line} --term-weights idf --out m.gbs")).ok().json();
     assert_eq!(idf["vocabulary"], plain["vocabulary"]);
     assert_ne!(idf["model_hash"], plain["model_hash"]);
@@ -180,7 +193,11 @@ fn tokens_count_by_idf_if_asked_for() {
     assert!(mixtures[1]["tokens"].as_u64().unwrap() > 1);
     let scored = run(&folder, "evaluate m.gbs ships.txt --json").ok();
     assert_eq!(scored.json()["term_weights"], "idf");
-    assert!(scored.stderr.contains("its scores cannot be compared with those of models without weights"), "{}", scored.stderr);
+    assert!(
+        scored.stderr.contains("its scores cannot be compared with those of models without weights"),
+        "{}",
+        scored.stderr
+    );
     let on = run(&folder, "train ships.txt --continue m.gbs --json").ok().json();
     assert_eq!(on["tokens"].as_f64().unwrap(), 2.0 * after);
     run(&folder, "train ships.txt --continue m.gbs --json --vocab-mode grow").refused(
