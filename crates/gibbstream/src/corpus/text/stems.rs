@@ -28,7 +28,6 @@ const STEMMERS: [(&str, Algorithm); 32] = [
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Stems {
-    language: &'static str,
     algorithm: Algorithm,
     /// The form of each stem; `None` if stems are written as they are.
     forms: Option<FxHashMap<String, String>>,
@@ -49,7 +48,7 @@ impl Stems {
         let wanted = Language::parse(choice).ok();
         let code = wanted.as_ref().and_then(Language::code);
         match STEMMERS.iter().find(|(known, _)| Some(*known) == code) {
-            Some(&(language, algorithm)) => Ok(Self { language, algorithm, forms: None }),
+            Some(&(_, algorithm)) => Ok(Self { algorithm, forms: None }),
             None => {
                 let known: Vec<&str> = STEMMERS.iter().map(|(code, _)| *code).collect();
                 let problem = format!("there is no stemmer for `{choice}`");
@@ -59,8 +58,8 @@ impl Stems {
     }
 
     /// The code of the language.
-    pub fn language(&self) -> &str {
-        self.language
+    pub fn language(&self) -> &'static str {
+        STEMMERS.iter().find(|(_, known)| *known == self.algorithm).map_or("unknown", |(code, _)| code)
     }
 
     /// Whether stems are still written as they are.
@@ -129,7 +128,7 @@ impl From<Stems> for Stored {
             forms.sort_unstable();
             forms
         };
-        Self { language: stems.language.to_owned(), forms: stems.forms.map(sorted) }
+        Self { language: stems.language().to_owned(), forms: stems.forms.map(sorted) }
     }
 }
 
