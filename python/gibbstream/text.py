@@ -56,7 +56,7 @@ class TextCorpus:
         ``"auto"`` grows with the number of documents: 2 of 1,000, 5 of 20,000.
     max_df : float, int or "auto"
         Drop words that occur in more documents than this: a float is a share of the documents, an integer a number.
-        ``"auto"`` is 0.5 for 200 documents or more, and 0.3 for 5,000 or more.
+        ``"auto"`` is 0.5 for 200 documents or more.
     vocabulary : sequence of str, optional
         The vocabulary to use, in this order, instead of the words found.
 

@@ -148,7 +148,6 @@ pub struct WordArgs {
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = parse_auto::<u64>)]
     min_df: Auto<u64>,
     /// Drop words that occur in more than this share of the documents; auto is 0.5 for 200 or more documents of text
-    /// and 0.3 for 5,000 or more
     #[arg(long, value_name = "SHARE|auto", default_value = "auto", value_parser = parse_auto::<f64>)]
     max_df: Auto<f64>,
     /// Language of the text, as a code such as `en`; auto detects it from the first documents

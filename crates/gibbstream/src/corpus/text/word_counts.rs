@@ -48,11 +48,6 @@ const FEWEST_FOR_COMMON_WORDS: u64 = 200;
 /// Words in a larger share of the documents tell no topics apart.
 const LARGEST_SHARE: f64 = 0.5;
 
-/// The same of corpora of at least so many documents. Smaller ones may be about two or three things, each with words in many of
-/// the documents.
-const LARGEST_SHARE_OF_MANY: f64 = 0.3;
-const MANY_DOCUMENTS: u64 = 5_000;
-
 impl Default for VocabularyLimits {
     fn default() -> Self {
         Self { max_words: None, min_documents: 1, max_document_share: 1.0, adaptive: Adaptive::default(), term_weights: TermWeights::None }
@@ -102,11 +97,7 @@ impl VocabularyLimits {
     #[must_use]
     pub fn adapted(&self, documents: u64) -> Self {
         let rare = (libm::cbrt(documents as f64) / 5.0) as u64;
-        let share = match documents {
-            0..FEWEST_FOR_COMMON_WORDS => 1.0,
-            FEWEST_FOR_COMMON_WORDS..MANY_DOCUMENTS => LARGEST_SHARE,
-            _ => LARGEST_SHARE_OF_MANY,
-        };
+        let share = if documents < FEWEST_FOR_COMMON_WORDS { 1.0 } else { LARGEST_SHARE };
         Self {
             max_words: self.max_words,
             min_documents: if self.adaptive.min_documents { rare.max(1) } else { self.min_documents },
@@ -371,7 +362,7 @@ mod tests {
     fn limits_adapt_to_the_number_of_documents() {
         let text = VocabularyLimits::for_text();
         assert!(!text.keep_all() && text.as_told().keep_all());
-        for (documents, rare, share) in [(2, 1, 1.0), (199, 1, 1.0), (1_000, 2, 0.5), (4_999, 3, 0.5), (20_000, 5, 0.3), (1_000_000, 20, 0.3)] {
+        for (documents, rare, share) in [(2, 1, 1.0), (199, 1, 1.0), (1_000, 2, 0.5), (20_000, 5, 0.5), (1_000_000, 20, 0.5)] {
             let limits = text.adapted(documents);
             assert_eq!((limits.min_documents, limits.max_document_share), (rare, share), "{documents}");
         }
