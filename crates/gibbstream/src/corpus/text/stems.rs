@@ -59,7 +59,7 @@ impl Stems {
 
     /// The code of the language.
     pub fn language(&self) -> &'static str {
-        STEMMERS.iter().find(|(_, known)| *known == self.algorithm).map_or("unknown", |(code, _)| code)
+        STEMMERS.iter().find(|(_, known)| *known == self.algorithm).map_or("unknown", |(code, _)| *code)
     }
 
     /// Whether stems are still written as they are.
