@@ -191,6 +191,8 @@ class ColumnSource(PackSource):
 
     def _words(self) -> list[str]:
         options = self._columns.text_options
+        if options.get("term_weights", "none") != "none":
+            raise ValueError("term_weights: tables of an engine have none; leave it out")
         counter = WordCounter(cutting_of(options))
         tables = self._known_language(counter)
         if (given := options.get("vocabulary")) is not None:

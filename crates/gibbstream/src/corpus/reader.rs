@@ -538,6 +538,20 @@ impl ResolvedInputs {
         Ok((vocabulary, WordReport { dropped, ..report }))
     }
 
+    /// The tokenizer with stems written as their most frequent forms in the chosen documents; with a vocabulary file, as the first
+    /// of its words. `progress` is told now and then how many documents have been read.
+    pub fn find_forms(&self, progress: &mut dyn FnMut(u64)) -> Result<Tokenizer> {
+        let tokenizer = self.tokenizer();
+        if !tokenizer.needs_forms() {
+            return Ok(tokenizer.clone());
+        }
+        let words = match &self.vocabulary_file {
+            Some(file) => Vocabulary::load(file)?,
+            None => self.cut_by(tokenizer.single_words()).count(None, &VocabularyLimits::default(), progress)?.0,
+        };
+        Ok(tokenizer.written_as(words.words()))
+    }
+
     /// Words that belong together, found in the chosen documents: those that follow each other as the tokenizer cuts them.
     /// `progress` is told now and then how many documents have been read.
     pub fn phrases(&self, progress: &mut dyn FnMut(u64)) -> Result<PhraseCounter> {
