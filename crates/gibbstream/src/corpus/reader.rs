@@ -336,6 +336,14 @@ impl ResolvedInputs {
         Self { selection: Arc::new(selection), vocabulary_file, notices: Vec::new() }
     }
 
+    /// The same inputs for another look, whose bad records are counted for themselves; what is spooled is spooled for both.
+    #[must_use]
+    pub fn counting_apart(&self) -> Self {
+        let bad = Arc::new(BadRecords::new(self.selection.bad.are_skipped()));
+        let selection = Selection { bad, ..Selection::clone(&self.selection) };
+        Self { selection: Arc::new(selection), ..self.clone() }
+    }
+
     /// The same inputs, whose documents keep other fields, which must pass a check; what is spooled is spooled for both.
     #[must_use]
     pub fn keeping(&self, kept: Vec<String>, check: FieldCheck) -> Self {

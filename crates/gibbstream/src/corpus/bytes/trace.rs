@@ -175,6 +175,16 @@ impl Trace {
         Ok(())
     }
 
+    /// There are no more bytes. An input that ends before it can be compared is not the one of before.
+    pub fn end(&self) -> io::Result<()> {
+        let traced = self.locked();
+        let read = traced.files.back().map_or(0, |file| file.bytes);
+        match &traced.expected {
+            Some(place) if place.bytes > read => Err(io::Error::new(io::ErrorKind::InvalidData, CHANGED)),
+            _ => Ok(()),
+        }
+    }
+
     /// A counter for the bytes whose documents have been handed out; from now on places tell where the next one begins.
     pub fn count_taken(&self) -> Arc<AtomicU64> {
         self.locked().taken.get_or_insert_default().clone()
@@ -215,6 +225,9 @@ impl<R> TracedReader<R> {
 impl<R: Read> Read for TracedReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(into)?;
+        if count == 0 && !into.is_empty() {
+            self.trace.end()?;
+        }
         self.trace.add(&into[..count])?;
         Ok(count)
     }
@@ -245,9 +258,15 @@ mod tests {
             let again = Trace::expecting(place.clone());
             again.begin(None);
             assert!(b"one two three".chunks(chunk).all(|some| again.add(some).is_ok()));
-            let other = Trace::expecting(place);
+            let other = Trace::expecting(place.clone());
             other.begin(None);
             assert!(b"one TWO three".chunks(chunk).any(|some| other.add(some).is_err()));
+            // What ends too early is not the same either, whatever it has.
+            for (content, is_same) in [(&b"one tw"[..], false), (b"", false), (b"one two", true)] {
+                let shorter = TracedReader::new(content, &Trace::expecting(place.clone()));
+                shorter.trace.begin(None);
+                assert_eq!(io::copy(&mut { shorter }, &mut io::sink()).is_ok(), is_same, "{content:?}");
+            }
         }
     }
 
