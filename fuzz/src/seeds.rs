@@ -22,11 +22,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         write(&format!("view/{}", kind.name()), &begun(view))?;
         write(&format!("model/{}", kind.name()), &model(kind)?)?;
     }
-    for compression in [
-        Compression::UNCOMPRESSED,
-        Compression::SNAPPY,
-        Compression::ZSTD(ZstdLevel::try_new(1)?),
-    ] {
+    for compression in
+        [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(ZstdLevel::try_new(1)?)]
+    {
         let name = format!("{compression:?}").to_lowercase();
         let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         write(&format!("parquet/{name}"), &texts(compression)?)?;

@@ -314,7 +314,8 @@ fn other_files_and_another_standard_input_are_refused() {
         })
     };
     piped("--max-seconds 0.000001", text.clone()).ok();
-    let lines = |text: &str, count| text.lines().take(count).map(|line| format!("{line}\n")).collect::<String>();
+    let lines =
+        |text: &str, count| text.lines().take(count).map(|line| format!("{line}\n")).collect::<String>();
     let changed = text.replace("plot", "blot");
     // One that ends early is another one too: what was read before was more than what was learnt from.
     for other in [changed.clone(), lines(&changed, 60), lines(&text, 60), String::new()] {

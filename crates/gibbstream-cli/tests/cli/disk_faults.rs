@@ -89,7 +89,8 @@ fn each_call_fails(lasting: bool, (number, answer): (&str, &str)) {
             run(folder, &format!("inspect {} --json", path.display())).ok();
         }
         if failed.is_empty() {
-            let writes = |file: &str| calls.iter().filter(|call| call.kind == "write" && call.file == file).count();
+            let writes =
+                |file: &str| calls.iter().filter(|call| call.kind == "write" && call.file == file).count();
             assert!(calls.iter().any(|call| writes(&call.file) > 1), "one write is all: {calls:?}");
             assert_eq!(ran.ok().json()["model_hash"], whole["model_hash"], "call {nth}");
             break;

@@ -103,7 +103,9 @@ fn watch() -> Sender<()> {
     std::thread::spawn(move || {
         if receiver.recv_timeout(LONGEST_TEST) == Err(RecvTimeoutError::Timeout) {
             let minutes = LONGEST_TEST.as_secs() / 60;
-            std::io::stderr().write_all(format!("{test}: not over after {minutes} minutes\n").as_bytes()).ok();
+            std::io::stderr()
+                .write_all(format!("{test}: not over after {minutes} minutes\n").as_bytes())
+                .ok();
             std::process::abort();
         }
     });

@@ -27,7 +27,8 @@ impl Client {
     /// Sends a request and reads the answer; returns its status.
     fn ask(&mut self, request: &(&str, &str, String)) -> u16 {
         let (method, path, body) = request;
-        let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", body.len());
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", body.len());
         self.stream.write_all((head + body).as_bytes()).unwrap();
         let (mut status, mut length) = (0, 0);
         for number in 0.. {
