@@ -206,6 +206,11 @@ impl Input {
         }
     }
 
+    /// Whether it is known to be what it was before, if there was a before.
+    pub fn is_confirmed(&self) -> bool {
+        self.trace.is_confirmed()
+    }
+
     /// How far it was read; `None` if it was not.
     pub fn place(&self) -> Option<InputPlace> {
         // What is not read from the top was not traced, unless it was copied.

@@ -307,6 +307,11 @@ impl ResolvedInputs {
         self.selection.inputs.iter().map_while(Input::place).collect()
     }
 
+    /// Whether all inputs are known to be what the run has read before, as far as it has read them.
+    pub fn are_confirmed(&self) -> bool {
+        self.selection.inputs.iter().all(Input::is_confirmed)
+    }
+
     /// Whether documents come from where an earlier part of the run stopped, and not from the top.
     pub fn begin_in_place(&self) -> bool {
         self.selection.start.is_some()
