@@ -26,10 +26,13 @@ pub fn read(format: Format, data: &[u8]) {
 }
 
 fn inputs(format: Format, data: &[u8], skip_bad: bool) -> Option<ResolvedInputs> {
-    // A list of stop words would take longer to build than the input to read.
-    let tokenizer = Tokenizer { ngrams: 2, stop_words: StopWords::none(), ..Tokenizer::default() };
-    let vocabulary_file = Some(VOCABULARY.path().to_path_buf());
-    let inputs = Inputs { format, vocabulary_file, tokenizer, skip_bad, ..Inputs::default() };
+    // Made once: lists of stop words, which the defaults have, take a hundred times longer to build than an input to read.
+    static INPUTS: LazyLock<Inputs> = LazyLock::new(|| {
+        let tokenizer = Tokenizer { ngrams: 2, stop_words: StopWords::none(), ..Tokenizer::default() };
+        Inputs { vocabulary_file: Some(VOCABULARY.path().to_path_buf()), tokenizer, ..Inputs::default() }
+    });
+    let mut inputs = INPUTS.clone();
+    (inputs.format, inputs.skip_bad) = (format, skip_bad);
     inputs.resolve_bytes(data.to_vec()).ok()
 }
 

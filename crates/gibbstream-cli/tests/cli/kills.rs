@@ -29,10 +29,11 @@ fn kill_and_resume(kills: usize) {
     run(&folder, "synth --topics 5 --vocab 500 --docs 2500 --length 40 --out big").ok();
     let references: Vec<Reference> = RUNS
         .iter()
-        .map(|line| {
+        .enumerate()
+        .map(|(number, line)| {
             let line = format!("{line} --json --no-progress --checkpoint-every 3b");
             let started = Instant::now();
-            let report = run(&folder, &format!("{line} --checkpoint whole-{}", line.len())).ok().json();
+            let report = run(&folder, &format!("{line} --checkpoint whole-{number}")).ok().json();
             Reference { line, report, time: started.elapsed() }
         })
         .collect();
