@@ -138,7 +138,7 @@ FUZZ_RUNS ?= 1000000
 
 fuzz: ## a million inputs for everything that reads bytes, with the address sanitizer (installs cargo-fuzz first)
 	command -v cargo-fuzz >/dev/null || $(CARGO) install --locked cargo-fuzz
-	cd fuzz && $(CARGO) run --quiet --release --bin seeds
+	cd fuzz && RUSTC_BOOTSTRAP=1 $(CARGO) fuzz build && target/$(HOST)/release/seeds
 	cd fuzz && for target in $(FUZZ_TARGETS); do \
 	  mkdir -p corpus/$$target && test -n "$$(ls seeds/$$target)" && \
 	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run $$target corpus/$$target seeds/$$target -- \

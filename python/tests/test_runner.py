@@ -336,3 +336,20 @@ def test_an_engine_that_is_missing_is_named_with_what_installs_it(engine, packag
     failed = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
     message = f"ImportError: gibbstream.{engine} needs {name}; install it with: pip install 'gibbstream[{engine}]'"
     assert failed.stderr.strip().endswith(message)
+
+
+def test_files_that_vanish_after_learning_do_not_cost_the_model(tmp_path):
+    notes = ["rain cloud wind storm", "bread butter flour salt"] * 20
+    path = tmp_path / "notes.txt"
+
+    def fitted(callback=None):
+        path.write_text("".join(f"{note}\n" for note in notes))
+        return lda(n_components=2, batch=10, passes=1, callback=callback).fit(path)
+
+    def remove(_, record):
+        if record["update"] == 4:
+            path.unlink()
+
+    with pytest.warns(RuntimeWarning, match=r"the model is complete, but .*notes\.txt: cannot open"):
+        left = fitted(remove)
+    assert left.model_hash_ == fitted().model_hash_

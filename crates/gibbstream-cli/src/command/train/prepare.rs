@@ -3,6 +3,7 @@
 use crate::args::input::report_found;
 use crate::args::train::{Plan, TrainArgs};
 use crate::command::evaluate::tokenizer_of;
+use crate::interrupt::Interrupt;
 use crate::measure::total_memory;
 use crate::output::{Output, bytes, count};
 use crate::source::Source;
@@ -11,6 +12,7 @@ use gibbstream::corpus::{
     NumericRows, OpenRule, OpenVocabulary, ResolvedInputs, Tokenizer, Vocabulary, WordReport,
 };
 use gibbstream::file::{Features, Model};
+use gibbstream::learn::ReadAhead;
 use serde_json::json;
 
 /// Inputs that are ready to be read for training.
@@ -105,6 +107,26 @@ impl Prepared {
         };
         Ok(Self { source, features, documents, tokenizer, words: counted })
     }
+}
+
+/// Waits for the documents that tell the language of a stream, which may be slow to send any; `false` if a signal came first.
+pub fn wait_for_language(
+    inputs: &ResolvedInputs,
+    plan: &Plan,
+    base: Option<&Model>,
+    interrupt: &Interrupt,
+) -> gibbstream::Result<bool> {
+    let is_stream = inputs.is_read_once() || plan.inputs.follow;
+    let has_text = plan.settings.model.has_topics() && inputs.have_text();
+    if !(is_stream && has_text && base.is_none() && plan.inputs.tokenizer.needs_language()) {
+        return Ok(true);
+    }
+    let (stream, first) = (inputs.clone(), plan.first_documents());
+    let looked = std::iter::once_with(move || stream.find_language(first));
+    interrupt.defer();
+    let found = ReadAhead::start(looked, 1)?.next(&|| interrupt.received().is_some());
+    interrupt.end_at_once();
+    Ok(found?.is_some() && interrupt.received().is_none())
 }
 
 /// Gives the seeds of the plan the numbers of its words.
