@@ -50,6 +50,7 @@ test("no text takes long", { timeout: 120_000 }, () => {
   for (const piece of ["<", "<a ", '<a b="', "<!--", "<script>", "&", "a+", "a.", "a@", "<![CDATA[", "x", "👍"]) {
     const started = performance.now();
     tokenize(many(piece), rules);
+    tokenize(many(`${piece}b `), first);
     expect(performance.now() - started, piece).toBeLessThan(20_000);
   }
 });

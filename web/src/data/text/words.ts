@@ -28,7 +28,6 @@ export type Visit = (word: string, place: Place, isEmoji: boolean) => void;
 /** Calls `visit` for every word and emoji, in order. */
 export function eachWord(text: string, manner: Manner, visit: Visit) {
   const addresses = new Addresses(text);
-  const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
   const spans = manner.hasDictionary ? eachKnown : eachPair;
   for (let at = 0; at < text.length;) {
     const character = characters.characterAt(text, at);
@@ -47,9 +46,27 @@ export function eachWord(text: string, manner: Manner, visit: Visit) {
       );
     } else if (part === "emoji") {
       at = characters.runEnd(text, start, characters.continuesEmoji);
-      for (const { segment, index } of graphemes.segment(text.slice(start, at)))
+      for (const { segment, index } of graphemes(text.slice(start, at)))
         visit(segment, { start: start + index, end: start + index + segment.length }, true);
     }
+  }
+}
+
+/** Characters that are looked at together for what belongs together: the time of browsers grows with the square. */
+const WINDOW = 256;
+
+/** What a run of emoji falls into, with the places. */
+function* graphemes(run: string): Generator<{ segment: string; index: number }> {
+  const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+  for (let at = 0, size = WINDOW; at < run.length;) {
+    const isLast = at + size >= run.length;
+    const found = [...segmenter.segment(run.slice(at, at + size))];
+    // The last one may go on behind the window.
+    const sure = isLast ? found : found.slice(0, -1);
+    for (const { segment, index } of sure) yield { segment, index: at + index };
+    if (isLast) return;
+    size = sure.length ? WINDOW : 2 * size;
+    at += sure.length ? found.at(-1)!.index : 0;
   }
 }
 
