@@ -1,5 +1,6 @@
 """Ray with three separate nodes on this machine: one hash for any number of workers, whatever is killed."""
 
+import json
 import os
 import signal
 import subprocess
@@ -170,6 +171,21 @@ def test_every_way_to_hand_documents_over(cluster, here, tmp_path, capsys):
     assert "LDA" in capsys.readouterr().err, "there is progress to see"
     chunks = [X[:7], X[7:311], X[311:]]
     assert make().fit(iter(chunks), runner=runner).model_hash_ == make().fit(iter(chunks)).model_hash_
+
+
+def test_compressed_files_by_a_pattern(cluster, tmp_path, monkeypatch):
+    """As docs/clusters.md begins; more workers than cores."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    texts = ["stars and planets", "planets, a star, a galaxy", "butter and flour", "flour in the oven"] * 150
+    for part in range(3):
+        lines = "".join(json.dumps({"text": text}) + "\n" for text in texts[part::3])
+        with pa.CompressedOutputStream(f"corpus/{part}.jsonl.zst", "zstd") as file:
+            file.write(lines.encode())
+    lda = LDA(n_components=128, random_state=1, batch="100..20000", passes=1)
+    lda.fit("corpus/*.jsonl.zst", runner=gibbstream.ray.Runner(workers=8))
+    assert lda.n_updates_ == 6
+    assert lda.model_hash_ == LDA(128, random_state=1, batch="100..20000", passes=1).fit("corpus").model_hash_
 
 
 def test_parameters_that_are_one_update_old(cluster):
