@@ -28,6 +28,8 @@ from gibbstream.sources import packed_rows
 
 
 def ray_engine(workers):
+    # Workers would let everything else on the machine go first.
+    os.environ["RAY_worker_niceness"] = "0"
     import ray
     from ray.cluster_utils import Cluster
 
