@@ -12,6 +12,7 @@ engine costs is the processor time of the rounds without that of the E-steps.
 """
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -134,7 +135,7 @@ def measured(arguments, runner, empty):
         _, empty_ms = timed(empty)
         cpu.append(processor_seconds())
         if number >= 3:  # the first ones start processes
-            for name, before, after in zip(spent, cpu, cpu[1:], strict=True):
+            for name, (before, after) in zip(spent, itertools.pairwise(cpu), strict=True):
                 spent[name] += (after - before) / arguments.updates
             spent["driver"] += view_cpu / arguments.updates
             sent, received = len(view) + sum(map(len, blocks)), sum(len(part) for _, part in answers)
