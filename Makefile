@@ -15,7 +15,7 @@ setup: ## a C compiler for the compression libraries, and the Rust tools
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy
 
-test: setup format lint unit examples python web ## everything that must pass on every change
+test: setup format lint unit examples python clusters web ## everything that must pass on every change
 
 # Clippy, tests, examples, the program and the Python package share one optimised build, in target/ci.
 PROFILE = --profile ci --locked
@@ -98,27 +98,29 @@ web: ## the page: types, style, tests, the same bytes as committed, and tests in
 	  GIBBSTREAM_PROGRAM=target/ci/gibbstream npm run --silent e2e; \
 	fi
 
-# Ray and Spark weigh 700 MB, so they have an environment of their own.
+# Ray and Spark weigh 700 MB, so they have an environment of their own. Compiling all modules of it would take longer than
+# the tests save by it.
 CLUSTERS_VENV = .venv-clusters
 CLUSTERS_READY = $(CLUSTERS_VENV)/ready
 
 $(CLUSTERS_READY): $(WHEEL)
 	@command -v java >/dev/null || { apt-get update && apt-get install --yes openjdk-17-jre-headless; }
 	test -x $(CLUSTERS_VENV)/bin/python || $(PYTHON) -m venv $(CLUSTERS_VENV)
-	$(call with_extras,$(CLUSTERS_VENV),ray$(COMMA)spark,'pytest>=8' 'pytest-timeout>=2.3')
+	$(call with_extras,$(CLUSTERS_VENV),ray$(COMMA)spark,--no-compile 'pytest>=8' 'pytest-timeout>=2.3')
 	touch $@
 
 COMMA = ,
+CLUSTER_TESTS = $(CLUSTERS_VENV)/bin/python -m pytest --quiet --timeout=1200 python/tests/clusters
 
 clusters: $(WHEEL) ## the same model on Ray and Spark as here, the quick part
 	@if $(MAKE) --no-print-directory $(CLUSTERS_READY); then \
-	  $(CLUSTERS_VENV)/bin/python -m pytest --quiet --timeout=1200 python/tests/clusters; \
+	  $(CLUSTER_TESTS); \
 	else \
 	  echo "SKIPPED: Ray, Spark or Java cannot be installed here, so clusters are NOT tested" >&2; \
 	fi
 
 clusters-all: $(CLUSTERS_READY) ## all numbers of workers, all kills, all models
-	GIBBSTREAM_CLUSTERS=all $(CLUSTERS_VENV)/bin/python -m pytest --quiet --timeout=1200 python/tests/clusters
+	GIBBSTREAM_CLUSTERS=all $(CLUSTER_TESTS)
 
 python-peers: $(VENV_READY) ## the Python package beside gensim and pyright, which take long to install
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check gensim pyright
