@@ -420,7 +420,7 @@ fn number(
                 None => out_of_vocabulary += 1,
             })?;
             let document = Document { out_of_vocabulary, ..Document::from_tokens(&ids) };
-            numbered.push(vocabulary.weighted(document).or_exception()?);
+            numbered.push(vocabulary.weighted(document)?);
         }
         Ok(())
     })?;
