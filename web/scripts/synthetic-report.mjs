@@ -320,6 +320,7 @@ export function syntheticReport({ topics = 10, vocabulary = 1200, documents = 40
       language: "en",
       segmentation: "pairs",
       phrases: [],
+      stems: false,
     },
     components: null,
     labels: {},

@@ -408,6 +408,8 @@ export interface TryTable {
   starts: number[];
   /** Steps per unit of the natural logarithm. */
   steps: number;
+  /** Whether words are reduced to their stems, which the page cannot do. */
+  stems: boolean;
   /** Words that are dropped. */
   stop_words: string[];
   /** Topics of the entries, ascending for each word. */

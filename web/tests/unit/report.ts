@@ -120,6 +120,7 @@ export function tinyReport(): Report {
       language: "en",
       segmentation: "pairs",
       phrases: [],
+      stems: false,
     },
     components: null,
     labels: {},

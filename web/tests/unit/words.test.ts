@@ -44,13 +44,12 @@ test("what cannot be followed is said", () => {
   expect(words("看电影", { ...dictionary, min_length: 1 }).join("")).toBe("看电影");
 });
 
-test("no text takes long", { timeout: 120_000 }, () => {
+// Quadratic time would be hours for some of them.
+test("no text takes long", { timeout: 60_000 }, () => {
   const many = (piece: string) => piece.repeat(100_000 / piece.length);
   const rules = table[0]!.rules;
   for (const piece of ["<", "<a ", '<a b="', "<!--", "<script>", "&", "a+", "a.", "a@", "<![CDATA[", "x", "👍"]) {
-    const started = performance.now();
-    tokenize(many(piece), rules);
-    tokenize(many(`${piece}b `), first);
-    expect(performance.now() - started, piece).toBeLessThan(20_000);
+    expect(tokenize(many(piece), rules), piece).toBeDefined();
+    expect(tokenize(many(`${piece}b `), first), piece).toBeDefined();
   }
 });

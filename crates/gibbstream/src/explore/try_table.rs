@@ -57,6 +57,7 @@ fn rules_of(tokenizer: &Tokenizer) -> TryTable {
         stop_words_of_language: _,
         segmentation,
         phrases,
+        stem,
     } = tokenizer;
     let html_name = Html::NAMES.iter().find(|(_, known)| known == html).map_or("", |(name, _)| name);
     TryTable {
@@ -78,6 +79,7 @@ fn rules_of(tokenizer: &Tokenizer) -> TryTable {
         }
         .into(),
         phrases: phrases.clone().into(),
+        stems: stem.is_some(),
         ..TryTable::default()
     }
 }

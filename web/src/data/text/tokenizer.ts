@@ -18,6 +18,7 @@ export type Rules = Pick<
   | "language"
   | "segmentation"
   | "phrases"
+  | "stems"
 >;
 
 export interface Token extends Place {
@@ -49,7 +50,9 @@ export function tokenize(text: string, rules: Rules): Token[] {
 }
 
 /** What this page cannot do as the program does it for this text; empty if there is nothing. */
-export function notFollowed(text: string, { rules, segmentation }: Rules): string {
+export function notFollowed(text: string, { rules, segmentation, stems }: Rules): string {
+  if (stems)
+    return "The model reduces words to their stems. The page does not, so most words are unknown here; gibbstream infer knows them.";
   const differs = rules === "first" || segmentation === "dictionary";
   return differs && [...text].some(isUnspaced)
     ? "Chinese, Japanese, Thai, Lao, Burmese and Khmer are cut with the dictionaries of this browser, which are not those of the program: words may differ."

@@ -138,6 +138,8 @@ pub struct TryTable {
     pub segmentation: String,
     /// Pairs of words, joined by `_`, that are one word when they follow each other.
     pub phrases: Vec<String>,
+    /// Whether words are reduced to their stems, which the page cannot do.
+    pub stems: bool,
 }
 
 /// What a model of numbers consists of: components of a mixture, or independent sources.
