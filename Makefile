@@ -15,7 +15,7 @@ setup: ## a C compiler for the compression libraries, and the Rust tools
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy
 
-test: setup format lint unit examples python clusters web ## everything that must pass on every change
+test: setup format lint unit examples python web ## everything that must pass on every change
 
 # Clippy, tests, examples, the program and the Python package share one optimised build, in target/ci.
 PROFILE = --profile ci --locked

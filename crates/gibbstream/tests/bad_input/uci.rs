@@ -14,7 +14,7 @@ fn counts_without_a_vocabulary_are_not_text() {
     check(&[
         case(
             &[("counts.txt", b"2\n2\n2\n1 1 1.5\n2 2 1\n")],
-            "DIR/counts.txt: holds UCI counts, but there is no vocab.txt beside it; give the file with the words, one a \
+            "DIR/counts.txt: holds UCI counts, but there is no vocab.txt beside it; give the file with the words, one per \
              line, with `vocab`",
         ),
         case(

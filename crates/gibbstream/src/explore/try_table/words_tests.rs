@@ -48,7 +48,7 @@ const TEXTS: [&str; 60] = [
     "한국어 문장 \u{1112}\u{1161}\u{11ab}\u{1100}\u{1173}\u{11af}",
     "Éa naïve Straße ΟΔΟΣ Ελλάδα ПРИВЕТ İstanbul ISPARTA ǅ",
     "ﬁlm ofﬁce Ｆｕｌｌ　ｗｉｄｔｈ cafe\u{301} Windows™ x² ½ cup ㏇ ⒜ ① №5 ℡",
-    "The President´s man `quoted´ ¨o a\u{301}\u{327}b \u{301}s",
+    "The President´s man `quoted´ ¨o a\u{301}\u{327}b",
     "l'homme qu\u{2019}il aujourd'hui l\u{2019}arte dell'anno d'accord",
     "new york, New York and new-york; hard drive. hard. Drive the hard  drive",
     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy",
