@@ -103,7 +103,7 @@ fn a_run_is_resumed_as_what_it_was() {
     let on = piped(&folder, &format!("{line} --checkpoint ck --resume")).ok().json();
     assert_eq!((&on["model_hash"], &on["mode"]), (&whole["model_hash"], &json!("stream")));
     piped(&folder, &format!("{line} --checkpoint ck --resume --mode file")).refused(
-        "--resume: the run in ck was started differently (mode: stream -> file); ask for the same as before, or use \
+        "--resume: the run in ck was started differently (mode: stream -> file); use the same settings as before, or \
          another folder",
     );
 }

@@ -239,8 +239,8 @@ fn flags_of_the_other_commands() {
         "--paper: the paper's settings do not find a number of topics; leave it out; docs/hdp.md says how they differ",
     );
     run(&folder, "train uci --continue uci.gbs --paper").refused(
-        "--paper: a continued model keeps its settings; leave it out, or name the --method that is \
-         to go on",
+        "--paper: a continued model keeps its settings; leave it out, or name the --method to \
+         continue with",
     );
     run(&folder, "infer uci.gbs uci --top 0")
         .refused("--top: 0 shares would be written; use at least 1, or add --assign");

@@ -63,7 +63,7 @@ fn grows(requests: usize) {
         (200, ("GET", "/v1/words/film", String::new())),
         (404, ("GET", "/v1/topics/77", String::new())),
         (404, ("GET", "/nothing", String::new())),
-        (400, ("POST", "/v1/infer", "{".to_owned())),
+        (422, ("POST", "/v1/infer", "{".to_owned())),
         (200, ("GET", "/metrics", String::new())),
     ];
     let mut client = Client::new(&server);
