@@ -406,10 +406,10 @@ export interface TryTable {
   segmentation: string;
   /** Where the entries of each word begin in `topics` and `codes`; one more than there are words. */
   starts: number[];
-  /** Steps per unit of the natural logarithm. */
-  steps: number;
   /** Whether words are reduced to their stems, which the page cannot do. */
   stems: boolean;
+  /** Steps per unit of the natural logarithm. */
+  steps: number;
   /** Words that are dropped. */
   stop_words: string[];
   /** Topics of the entries, ascending for each word. */
