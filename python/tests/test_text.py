@@ -227,5 +227,5 @@ def test_term_weights_are_kept():
         assert corpus.encode(["lighthouse"]).n_tokens > 1
     lda = LDA(2, batch=50, random_state=0).fit(weighted)
     assert (lda.transform(["ship ship"]) == lda.transform([""])).all()
-    with pytest.raises(ValueError, match="term.weights: `bm25` is not a choice; use none or idf"):
+    with pytest.raises(ValueError, match=r"term.weights: `bm25` is not a choice; use none or idf"):
         TextCorpus(texts, term_weights="bm25")
