@@ -78,12 +78,12 @@ def test_pickles_and_copies_are_the_same_corpus():
 
 
 def test_damaged_pickles_are_refused():
-    arrays, words, unknown, tokenizer = TextCorpus(TEXTS).__reduce__()[1]
+    arrays, *rest = TextCorpus(TEXTS).__reduce__()[1]
     starts, columns, counts = (part.copy() for part in arrays)
     columns[0] = 99
     for bad in ((starts, columns, counts), (starts[:-1], arrays[1], counts), (starts + 50, arrays[1], counts)):
         with pytest.raises(ValueError, match="pickled corpus: it is damaged"):
-            _unpickled(bad, words, unknown, tokenizer)
+            _unpickled(bad, *rest)
 
 
 def test_splitting_for_training_and_test():

@@ -166,7 +166,7 @@ fn forms_of_a_word_are_one_and_shown_as_the_most_frequent() {
 #[test]
 fn tokens_count_by_idf_if_asked_for() {
     let folder = Folder::new();
-    let rare = |line: usize| if line % 10 == 0 { " lighthouse" } else { "" };
+    let rare = |line: usize| if line.is_multiple_of(10) { " lighthouse" } else { "" };
     let lines = (0..300).map(|line| {
         format!("ship harbour{} ship{line} {}\n", rare(line), if line % 2 == 0 { "sail" } else { "rope" })
     });

@@ -47,14 +47,12 @@ impl Stems {
     pub fn of_language(choice: &str) -> Result<Self> {
         let wanted = Language::parse(choice).ok();
         let code = wanted.as_ref().and_then(Language::code);
-        match STEMMERS.iter().find(|(known, _)| Some(*known) == code) {
-            Some(&(_, algorithm)) => Ok(Self { algorithm, forms: None }),
-            None => {
-                let known: Vec<&str> = STEMMERS.iter().map(|(code, _)| *code).collect();
-                let problem = format!("there is no stemmer for `{choice}`");
-                Err(Error::setting("stem", problem, format!("use one of {}, or leave it out", known.join(", "))))
-            }
-        }
+        let Some(&(_, algorithm)) = STEMMERS.iter().find(|(known, _)| Some(*known) == code) else {
+            let known: Vec<&str> = STEMMERS.iter().map(|(code, _)| *code).collect();
+            let problem = format!("there is no stemmer for `{choice}`");
+            return Err(Error::setting("stem", problem, format!("use one of {}, or leave it out", known.join(", "))));
+        };
+        Ok(Self { algorithm, forms: None })
     }
 
     /// The code of the language.
