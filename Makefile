@@ -98,27 +98,29 @@ web: ## the page: types, style, tests, the same bytes as committed, and tests in
 	  GIBBSTREAM_PROGRAM=target/ci/gibbstream npm run --silent e2e; \
 	fi
 
-# Ray and Spark weigh 700 MB, so they have an environment of their own.
+# Ray and Spark weigh 700 MB, so they have an environment of their own. Compiling all modules of it would take longer than
+# the tests save by it.
 CLUSTERS_VENV = .venv-clusters
 CLUSTERS_READY = $(CLUSTERS_VENV)/ready
 
 $(CLUSTERS_READY): $(WHEEL)
 	@command -v java >/dev/null || { apt-get update && apt-get install --yes openjdk-17-jre-headless; }
 	test -x $(CLUSTERS_VENV)/bin/python || $(PYTHON) -m venv $(CLUSTERS_VENV)
-	$(call with_extras,$(CLUSTERS_VENV),ray$(COMMA)spark,'pytest>=8' 'pytest-timeout>=2.3')
+	$(call with_extras,$(CLUSTERS_VENV),ray$(COMMA)spark,--no-compile 'pytest>=8' 'pytest-timeout>=2.3')
 	touch $@
 
 COMMA = ,
+CLUSTER_TESTS = $(CLUSTERS_VENV)/bin/python -m pytest --quiet --timeout=1200 python/tests/clusters
 
 clusters: $(WHEEL) ## the same model on Ray and Spark as here, the quick part
 	@if $(MAKE) --no-print-directory $(CLUSTERS_READY); then \
-	  $(CLUSTERS_VENV)/bin/python -m pytest --quiet --timeout=1200 python/tests/clusters; \
+	  $(CLUSTER_TESTS); \
 	else \
 	  echo "SKIPPED: Ray, Spark or Java cannot be installed here, so clusters are NOT tested" >&2; \
 	fi
 
 clusters-all: $(CLUSTERS_READY) ## all numbers of workers, all kills, all models
-	GIBBSTREAM_CLUSTERS=all $(CLUSTERS_VENV)/bin/python -m pytest --quiet --timeout=1200 python/tests/clusters
+	GIBBSTREAM_CLUSTERS=all $(CLUSTER_TESTS)
 
 python-peers: $(VENV_READY) ## the Python package beside gensim and pyright, which take long to install
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check gensim pyright
@@ -138,7 +140,7 @@ FUZZ_RUNS ?= 1000000
 
 fuzz: ## a million inputs for everything that reads bytes, with the address sanitizer (installs cargo-fuzz first)
 	command -v cargo-fuzz >/dev/null || $(CARGO) install --locked cargo-fuzz
-	cd fuzz && $(CARGO) run --quiet --release --bin seeds
+	cd fuzz && RUSTC_BOOTSTRAP=1 $(CARGO) fuzz build && target/$(HOST)/release/seeds
 	cd fuzz && for target in $(FUZZ_TARGETS); do \
 	  mkdir -p corpus/$$target && test -n "$$(ls seeds/$$target)" && \
 	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run $$target corpus/$$target seeds/$$target -- \

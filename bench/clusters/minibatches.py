@@ -1,9 +1,10 @@
 """Scores at equal documents for minibatches that grow, and for parameters that are one update old.
 
-    python bench/clusters/minibatches.py --corpus imdb --documents 20000 --topics 64 --seeds 5
+    python bench/clusters/minibatches.py --corpus imdb --documents 10000 --held-out 200 --topics 64 --seeds 5
 """
 
 import argparse
+import itertools
 import json
 import time
 
@@ -11,8 +12,6 @@ import numpy as np
 from corpora import real
 
 from gibbstream import LDA, LocalRunner
-
-SETTINGS = [(batch, staleness) for batch in (100, "100..1000", "100..5000") for staleness in (0, 1)]
 
 
 def main():
@@ -22,13 +21,15 @@ def main():
     parser.add_argument("--held-out", type=int, default=500)
     parser.add_argument("--topics", type=int, default=64)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--batch", nargs="+", default=["100", "100..5000"])
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     X, held_out = real(arguments.corpus, arguments.documents, arguments.held_out)
-    for batch, staleness in SETTINGS:
+    for batch, staleness in itertools.product(arguments.batch, (0, 1)):
         scores, updates, cpu = [], 0, time.process_time()
         for seed in range(arguments.seeds):
-            lda = LDA(arguments.topics, batch=batch, random_state=seed, passes=1, n_jobs=arguments.threads)
+            sizes = int(batch) if batch.isdigit() else batch
+            lda = LDA(arguments.topics, batch=sizes, random_state=seed, passes=1, n_jobs=arguments.threads)
             lda.fit(X, runner=LocalRunner(staleness=staleness, threads=arguments.threads))
             scores.append(lda.score(held_out))
             updates = lda.n_updates_
@@ -36,7 +37,7 @@ def main():
             "corpus": arguments.corpus,
             "documents": arguments.documents,
             "topics": arguments.topics,
-            "batch": str(batch),
+            "batch": batch,
             "staleness": staleness,
             "updates": updates,
             "log_likelihood_per_token": float(np.mean(scores)),

@@ -12,6 +12,7 @@ engine costs is the processor time of the rounds without that of the E-steps.
 """
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -28,6 +29,8 @@ from gibbstream.sources import packed_rows
 
 
 def ray_engine(workers):
+    # Workers would let everything else on the machine go first.
+    os.environ["RAY_worker_niceness"] = "0"
     import ray
     from ray.cluster_utils import Cluster
 
@@ -132,7 +135,7 @@ def measured(arguments, runner, empty):
         _, empty_ms = timed(empty)
         cpu.append(processor_seconds())
         if number >= 3:  # the first ones start processes
-            for name, before, after in zip(spent, cpu, cpu[1:], strict=True):
+            for name, (before, after) in zip(spent, itertools.pairwise(cpu), strict=True):
                 spent[name] += (after - before) / arguments.updates
             spent["driver"] += view_cpu / arguments.updates
             sent, received = len(view) + sum(map(len, blocks)), sum(len(part) for _, part in answers)

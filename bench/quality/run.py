@@ -11,7 +11,9 @@ others CountVectorizer or TfidfVectorizer with English stop words, min_df=5 and 
 
 import argparse
 import io
+import itertools
 import json
+import math
 import os
 import resource
 import subprocess
@@ -34,17 +36,18 @@ PAGE = HERE.parent.parent / "docs" / "results" / "quality.md"
 DATA = Path(os.environ.get("GIBBSTREAM_DATA", "data"))
 PROGRAM = os.environ.get("GIBBSTREAM_PROGRAM", "gibbstream")
 TOP = 10
-# Corpora on which defaults were chosen; all others are for reporting.
-CHOSEN_ON = {"reuters"}
+# Corpora, and their first documents, on which defaults were chosen; all others are for reporting.
+CHOSEN_ON = {("reuters", 0), ("imdb", 40_000)}
 # Documents with a label that so many others have are grouped.
 LEAST_LABELLED = 20
 
 
-def corpus(name: str, most: int | None) -> tuple[list[str], list[str | None]]:
-    """Texts, and the label of each, where it has exactly one."""
+def corpus(name: str, first: int, most: int | None) -> tuple[list[str], list[str | None]]:
+    """Texts from the document `first` on, and the label of each, where it has exactly one."""
     texts, labels = [], []
     with open(DATA / name / "docs.jsonl.zst", "rb") as file:
-        for line in io.TextIOWrapper(zstandard.ZstdDecompressor().stream_reader(file), encoding="utf-8"):
+        lines = io.TextIOWrapper(zstandard.ZstdDecompressor().stream_reader(file), encoding="utf-8")
+        for line in itertools.islice(lines, first, None):
             record = json.loads(line)
             texts.append(record["text"])
             topics = record.get("topics", [])
@@ -84,7 +87,11 @@ class Reference:
         return (found.T @ found).toarray(), places, first
 
     def coherence(self, topics: list[list[str]]) -> dict[str, float]:
-        """Means over topics of NPMI and C_V as gensim defines them. Words that the vectorizer drops are left out, and counted."""
+        """Means over topics of NPMI and C_V as gensim defines them.
+
+        Words that the vectorizer drops are left out, and counted. `npmi_strict` is the NPMI if every pair with such a word counts as
+        one that never meets (-1).
+        """
         missing = sum(word not in self.ids for topic in topics for word in topic)
         known = [[self.ids[word] for word in topic if word in self.ids] for topic in topics]
         words = {word for topic in known for word in topic}
@@ -98,7 +105,10 @@ class Reference:
                 else:
                     whole = table.sum(axis=0)
                     values.append(np.mean([row @ whole / (np.linalg.norm(row) * np.linalg.norm(whole)) for row in table]))
-        return {"npmi": float(np.mean(npmi)), "c_v": float(np.mean(c_v)), "missing_words": missing}
+        pairs = [(math.comb(len(left), 2), math.comb(len(topic), 2)) for left, topic in zip(known, topics, strict=True)]
+        strict = [(value * left - (all_pairs - left)) / all_pairs for value, (left, all_pairs) in zip(npmi, pairs, strict=True)]
+        scores = {"npmi": npmi, "npmi_strict": strict, "c_v": c_v}
+        return {name: float(np.mean(values)) for name, values in scores.items()} | {"missing_words": missing}
 
 
 def npmi_table(topic: list[int], counts: np.ndarray, places: dict[int, int], windows: int) -> np.ndarray:
@@ -128,13 +138,13 @@ def groups(labels: list[str | None], assigned: np.ndarray, mixtures: np.ndarray)
     }
 
 
-def ours(texts: list[str], topics: int, seed: int) -> tuple[list[list[str]], np.ndarray, np.ndarray]:
-    """The program with its defaults."""
+def ours(texts: list[str], topics: int, seed: int, flags: list[str]) -> tuple[list[list[str]], np.ndarray, np.ndarray]:
+    """The program with its defaults, and with other flags of `train` if they are asked for."""
     with tempfile.TemporaryDirectory() as folder:
         path, model = Path(folder) / "docs.jsonl", f"{folder}/m.gbs"
         path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
         run = lambda *line: subprocess.run([PROGRAM, *line, "-q"], check=True, capture_output=True, text=True).stdout
-        run("train", str(path), "--topics", str(topics), "--seed", str(seed), "--threads", "1", "--out", model)
+        run("train", str(path), "--topics", str(topics), "--seed", str(seed), "--threads", "1", "--out", model, *flags)
         shown = json.loads(run("topics", model, "--json", "--words", str(TOP)))["topics"]
         lines = [json.loads(line) for line in run("infer", model, str(path), "--assign", "--threads", "1").splitlines()]
     words = [[word["word"] for word in topic["words"]] for topic in shown]
@@ -205,7 +215,8 @@ def cpu_seconds() -> float:
 
 def cells(arguments: argparse.Namespace) -> None:
     """Runs the cells that were asked for."""
-    texts, labels = corpus(arguments.corpus, arguments.documents)
+    texts, labels = corpus(arguments.corpus, arguments.first, arguments.documents)
+    flags = arguments.flags.split()
     vectorizer = CountVectorizer(stop_words="english", min_df=5, max_df=0.5)
     counts = vectorizer.fit_transform(texts).tocsr()
     names, reference = vectorizer.get_feature_names_out(), Reference(texts, vectorizer)
@@ -214,14 +225,16 @@ def cells(arguments: argparse.Namespace) -> None:
             for seed in arguments.seeds[:1] if library == "scikit-learn NMF" else arguments.seeds:
                 before = cpu_seconds()
                 if library == "gibbstream":
-                    words, assigned, mixtures = ours(texts, topics, seed)
+                    words, assigned, mixtures = ours(texts, topics, seed, flags)
                 else:
                     words, assigned, mixtures = PEERS[library](counts, names, topics, seed)
-                cell = {"corpus": arguments.corpus, "documents": len(texts), "topics": topics, "library": library, "seed": seed}
+                name = " ".join([library, *flags]) if library == "gibbstream" else library
+                cell = {"corpus": arguments.corpus, "first": arguments.first, "documents": len(texts)}
+                cell |= {"topics": topics, "library": name, "seed": seed}
                 cell["cpu_seconds"] = cpu_seconds() - before
                 cell |= reference.coherence(words) | groups(labels, assigned, mixtures)
                 cell["diversity"] = len({word for topic in words for word in topic}) / (TOP * topics)
-                with RESULTS.open("a", encoding="utf-8") as file:
+                with arguments.results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(cell) + "\n")
                 print(json.dumps(cell), flush=True)
                 if arguments.show:
@@ -233,7 +246,7 @@ def check_gensim(arguments: argparse.Namespace) -> None:
     from gensim.corpora import Dictionary
     from gensim.models.coherencemodel import CoherenceModel
 
-    texts, _ = corpus(arguments.corpus, 2000)
+    texts, _ = corpus(arguments.corpus, 0, 2000)
     vectorizer = CountVectorizer(stop_words="english", min_df=5, max_df=0.5).fit(texts)
     reference, names = Reference(texts, vectorizer), vectorizer.get_feature_names_out()
     tokens = [[names[word] for word in document] for document in reference.documents]
@@ -252,22 +265,24 @@ def write() -> None:
     rows = {}
     for line in RESULTS.read_text(encoding="utf-8").splitlines():
         cell = json.loads(line)
-        key = (cell["corpus"], cell["documents"], cell["topics"], cell["library"])
+        key = (cell["corpus"], cell["first"], cell["documents"], cell["topics"], cell["library"])
         rows.setdefault(key, {})[cell["seed"]] = cell
-    measures = ["npmi", "c_v", "diversity", "nmi", "purity", "accuracy", "missing_words", "cpu_seconds"]
+    measures = ["npmi", "npmi_strict", "c_v", "diversity", "nmi", "purity", "accuracy", "missing_words", "cpu_seconds"]
     mean = {
         key: {name: np.mean([cell[name] for cell in cells.values()]) for name in measures if name in next(iter(cells.values()))}
         for key, cells in rows.items()
     }
     text = [(HERE / "page.md").read_text(encoding="utf-8").rstrip(), ""]
-    for name, documents, topics in sorted({key[:3] for key in rows}):
-        chosen = "defaults were chosen here" if name in CHOSEN_ON else "not chosen on"
-        text += [f"## {name}, {documents:,} documents, {topics} topics ({chosen})", ""]
-        text += ["| | seeds | NPMI | C_V | diversity | NMI | purity | accuracy | words left out | CPU s |", "|---" * 10 + "|"]
-        table = {key[3]: value for key, value in mean.items() if key[:3] == (name, documents, topics)}
+    for name, first, documents, topics in sorted({key[:4] for key in rows}):
+        chosen = "defaults were chosen here" if (name, first) in CHOSEN_ON else "not chosen on"
+        span = f"{documents:,} documents" + (f" from {first:,} on" if first else "")
+        text += [f"## {name}, {span}, {topics} topics ({chosen})", ""]
+        names = ["seeds", "NPMI", "NPMI strict", "C_V", "diversity", "NMI", "purity", "accuracy", "words left out", "CPU s"]
+        text += [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+        table = {key[4]: value for key, value in mean.items() if key[:4] == (name, first, documents, topics)}
         for library, value in table.items():
             shown = [f"{value[measure]:.3f}" if measure in value else "" for measure in measures[:-2]]
-            seeds = len(rows[name, documents, topics, library])
+            seeds = len(rows[name, first, documents, topics, library])
             text.append(f"| {library} | {seeds} | {' | '.join(shown)} | {value['missing_words']:.0f} | {value['cpu_seconds']:.0f} |")
         text += ["", *verdicts(table), ""]
     PAGE.write_text("\n".join(text), encoding="utf-8")
@@ -298,7 +313,10 @@ def main() -> None:
     """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", default="reuters")
-    parser.add_argument("--documents", type=int)
+    parser.add_argument("--first", type=int, default=0, help="documents to pass over")
+    parser.add_argument("--documents", type=int, help="documents to read after them")
+    parser.add_argument("--flags", default="", help="other flags of gibbstream train")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="file to which cells are added")
     parser.add_argument("--topics", type=int, nargs="+", default=[20])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--libraries", nargs="+", default=["gibbstream", *PEERS])

@@ -1,12 +1,12 @@
 //! What the fuzz targets do with their input.
 
 use gibbstream::corpus::{
-    Format, Inputs, NumericRows, OpenRule, OpenVocabulary, ResolvedInputs, StopWords, Tokenizer,
+    Format, Inputs, NumericRows, OpenRule, OpenVocabulary, ResolvedInputs, Row, StopWords, Tokenizer,
 };
 use gibbstream::file::Model;
-use gibbstream::learn::{AnyBatch, Learner, Observation, Settings};
+use gibbstream::learn::{AnyBatch, Fitted, Learner, ModelKind, Observation, Settings};
 use gibbstream::model::rows::observations::Domain;
-use gibbstream::{Document, to_bytes};
+use gibbstream::{Document, Topics, to_bytes};
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -26,10 +26,13 @@ pub fn read(format: Format, data: &[u8]) {
 }
 
 fn inputs(format: Format, data: &[u8], skip_bad: bool) -> Option<ResolvedInputs> {
-    // A list of stop words would take longer to build than the input to read.
-    let tokenizer = Tokenizer { ngrams: 2, stop_words: StopWords::none(), ..Tokenizer::default() };
-    let vocabulary_file = Some(VOCABULARY.path().to_path_buf());
-    let inputs = Inputs { format, vocabulary_file, tokenizer, skip_bad, ..Inputs::default() };
+    // Made once: lists of stop words, which the defaults have, take a hundred times longer to build than an input to read.
+    static INPUTS: LazyLock<Inputs> = LazyLock::new(|| {
+        let tokenizer = Tokenizer { ngrams: 2, stop_words: StopWords::none(), ..Tokenizer::default() };
+        Inputs { vocabulary_file: Some(VOCABULARY.path().to_path_buf()), tokenizer, ..Inputs::default() }
+    });
+    let mut inputs = INPUTS.clone();
+    (inputs.format, inputs.skip_bad) = (format, skip_bad);
     inputs.resolve_bytes(data.to_vec()).ok()
 }
 
@@ -88,42 +91,99 @@ fn sealed(data: &[u8]) -> Vec<u8> {
     [&to_bytes(&())[..8], blake3::hash(body).as_bytes(), body].concat()
 }
 
-/// Four documents of five words.
-pub fn batch() -> AnyBatch<'static> {
-    let texts = [&[0_u32, 0, 1][..], &[1, 2, 2], &[3, 4], &[0, 4, 4, 4]];
-    let documents = texts.iter().map(|tokens| Observation::Document(Document::from_tokens(tokens)));
-    AnyBatch::new(documents.collect(), 0, 0).expect("documents are of one kind")
+/// Four documents of five words, or four rows of five answers, which every model of numbers can be learnt from.
+pub fn batch(kind: ModelKind) -> AnyBatch<'static> {
+    let texts = [[0_u32, 0, 1, 1], [1, 2, 2, 2], [3, 4, 0, 3], [0, 4, 4, 4]];
+    let observation = |tokens: &[u32; 4]| {
+        if kind.has_topics() {
+            return Observation::Document(Document::from_tokens(tokens));
+        }
+        let values = (0..WIDTH as u32).map(|column| f64::from(u8::from(tokens.contains(&column)))).collect();
+        Observation::Row(Row { id: None, values })
+    };
+    AnyBatch::new(texts.iter().map(observation).collect(), 0, 0).expect("they are of one kind")
 }
 
-/// A learner that has made its start.
-pub fn learner() -> Box<dyn Learner> {
-    let settings = Settings::new(3).vocabulary(5).batch(4).seed(1);
-    let mut learner = settings.learner(1).expect("the settings are sound");
-    learner.begin(&batch()).expect("the documents are sound");
-    learner
+/// Words or columns.
+pub const WIDTH: usize = 5;
+
+/// The kinds of models with their usual settings.
+pub fn kinds() -> Vec<ModelKind> {
+    ModelKind::NAMES.iter().filter_map(|name| ModelKind::by_name(name)).collect()
+}
+
+/// How a small model of a kind is learnt.
+pub fn settings(kind: ModelKind) -> Settings {
+    let settings = Settings::of(kind, 2, "g-oem").expect("the method is for all kinds");
+    settings.vocabulary(WIDTH).batch(4).seed(1)
+}
+
+/// A learner of a kind that has learnt from the batch.
+pub struct Begun {
+    pub kind: ModelKind,
+    pub learner: Box<dyn Learner>,
+    start: Box<dyn Fitted>,
+}
+
+impl Begun {
+    pub fn new(kind: ModelKind) -> Self {
+        let mut learner = settings(kind).learner(1).expect("the settings are sound");
+        learner.partial_fit(&batch(kind)).expect("the batch is sound");
+        let start = learner.fitted().expect("something was learnt");
+        Self { kind, learner, start }
+    }
+
+    /// As it was.
+    fn again(&mut self) {
+        self.learner.resume(self.start.boxed_clone()).expect("it has been there before");
+    }
+
+    /// What was learnt is still made of numbers.
+    fn check(&self) {
+        let parameters = self.learner.parameters().expect("something was learnt").expect("it has parameters");
+        if let Ok(Topics { beta, alpha, .. }) = parameters.topics().map(|topics| &topics.topics) {
+            assert!(beta.iter().chain(alpha).all(|value| value.is_finite()), "{}", self.kind.name());
+        }
+    }
+}
+
+/// Lends a learner, of the kind that the first byte tells, to work on the other bytes. Learners are made once: their threads
+/// take longer to start than the work.
+fn with_learner(data: &[u8], work: impl FnOnce(&mut Begun, &[u8])) {
+    static LEARNERS: LazyLock<Mutex<Vec<Begun>>> =
+        LazyLock::new(|| Mutex::new(kinds().into_iter().map(Begun::new).collect()));
+    let Some((&first, data)) = data.split_first() else { return };
+    let mut learners = LEARNERS.lock().expect("the first panic ends the process");
+    let place = usize::from(first) % learners.len();
+    let begun = &mut learners[place];
+    begun.again();
+    work(begun, data);
 }
 
 /// Computes with a view that came from elsewhere; what comes out of one that is accepted can be absorbed.
 pub fn view(data: &[u8]) {
-    let mut learner = learner();
-    for bytes in [data.to_vec(), sealed(data)] {
-        if let Ok(statistics) = learner.e_step_bytes(&bytes, &batch()) {
-            let _ = learner.absorb_bytes(&[statistics]);
+    with_learner(data, |begun, data| {
+        for bytes in [data.to_vec(), sealed(data)] {
+            if let Ok(statistics) = begun.learner.e_step_bytes(&bytes, &batch(begun.kind))
+                && begun.learner.absorb_bytes(&[statistics]).is_ok()
+            {
+                begun.check();
+            }
         }
-    }
+    });
 }
 
 /// Learns from statistics that came from elsewhere, alone and beside sound ones; what is accepted leaves a model that can
 /// be asked.
 pub fn statistics(data: &[u8]) {
-    let mut learner = learner();
-    let view = learner.view_bytes(&batch()).expect("there is a state");
-    let sound = learner.e_step_bytes(&view, &batch()).expect("the view is sound");
-    for blocks in [vec![data.to_vec()], vec![sealed(data)], vec![sound, sealed(data)]] {
-        if learner.absorb_bytes(&blocks).is_ok() {
-            let parameters = learner.parameters().expect("something was learnt").expect("it has parameters");
-            let topics = &parameters.topics().expect("it has topics").topics;
-            assert!(topics.beta.iter().chain(&topics.alpha).all(|value| value.is_finite()));
+    with_learner(data, |begun, data| {
+        let batch = batch(begun.kind);
+        let view = begun.learner.view_bytes(&batch).expect("there is a state");
+        let sound = begun.learner.e_step_bytes(&view, &batch).expect("the view is sound");
+        for blocks in [vec![data.to_vec()], vec![sealed(data)], vec![sound, sealed(data)]] {
+            if begun.learner.absorb_bytes(&blocks).is_ok() {
+                begun.check();
+            }
         }
-    }
+    });
 }

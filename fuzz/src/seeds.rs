@@ -1,9 +1,10 @@
 //! Writes the seeds that depend on the code: views, statistics, models and Parquet files.
 
-use gibbstream::learn::Settings;
+use gibbstream::file::{ShownWords, TopicLabels};
+use gibbstream::learn::ModelKind;
 use gibbstream::learn::trainer::Trainer;
 use gibbstream::{Features, Model, Vocabulary};
-use gibbstream_fuzz::{batch, learner};
+use gibbstream_fuzz::{Begun, batch, kinds, settings};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::properties::WriterProperties;
@@ -12,21 +13,23 @@ use parquet::schema::parser::parse_message_type;
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let learner = learner();
-    let view = learner.view_bytes(&batch())?;
-    write("statistics/gibbs", &learner.e_step_bytes(&view, &batch())?)?;
-    write("view/gibbs", &view)?;
-    for compression in [
-        Compression::UNCOMPRESSED,
-        Compression::SNAPPY,
-        Compression::ZSTD(ZstdLevel::try_new(1)?),
-    ] {
+    for (place, kind) in kinds().into_iter().enumerate() {
+        let (learner, batch) = (Begun::new(kind).learner, batch(kind));
+        let view = learner.view_bytes(&batch)?;
+        // The first byte tells the kind of model.
+        let begun = |bytes: Vec<u8>| [vec![place as u8], bytes].concat();
+        write(&format!("statistics/{}", kind.name()), &begun(learner.e_step_bytes(&view, &batch)?))?;
+        write(&format!("view/{}", kind.name()), &begun(view))?;
+        write(&format!("model/{}", kind.name()), &model(kind)?)?;
+    }
+    for compression in
+        [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(ZstdLevel::try_new(1)?)]
+    {
         let name = format!("{compression:?}").to_lowercase();
         let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         write(&format!("parquet/{name}"), &texts(compression)?)?;
         write(&format!("parquet_rows/{name}"), &numbers(compression)?)?;
     }
-    write("model/lda", &model(Settings::new(2).vocabulary(5).batch(4))?)?;
     Ok(())
 }
 
@@ -36,12 +39,20 @@ fn write(name: &str, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::write(path, bytes)
 }
 
-fn model(settings: Settings) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+fn model(kind: ModelKind) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let settings = settings(kind);
     let mut trainer = Trainer::new(settings.clone(), 1)?;
-    trainer.partial_fit(batch())?;
+    trainer.partial_fit(batch(kind))?;
     let fitted = trainer.into_fitted().ok_or("nothing was learnt")?;
-    let features = Features::Words(Vocabulary::new(["a", "b", "c", "d", "e"])?);
-    Ok(Model { settings, fitted, features, tokenizer: None, history: Vec::new() }.to_bytes()?)
+    let names = ["a", "b", "c", "d", "e"];
+    let features = if kind.has_topics() {
+        Features::Words(Vocabulary::new(names)?)
+    } else {
+        Features::Columns(names.map(str::to_owned).to_vec())
+    };
+    let (labels, shown) = (TopicLabels::default(), ShownWords::default());
+    let model = Model { settings, fitted, features, tokenizer: None, history: Vec::new(), labels, shown };
+    Ok(model.to_bytes()?)
 }
 
 fn properties(compression: Compression) -> Arc<WriterProperties> {

@@ -7,6 +7,9 @@
 (1, 2)
 """
 
+import importlib
+from typing import Any
+
 from gibbstream import plot, single_cell
 from gibbstream._core import __version__, method_names
 from gibbstream.client import Client, ServiceError
@@ -59,3 +62,10 @@ __all__ = [
     "stability",
     "to_pyldavis",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """``gibbstream.ray`` and ``gibbstream.spark`` need their engines, so they are imported when they are first used."""
+    if name in {"ray", "spark"}:
+        return importlib.import_module(f"gibbstream.{name}")
+    raise AttributeError(f"module 'gibbstream' has no attribute {name!r}")

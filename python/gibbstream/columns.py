@@ -5,11 +5,12 @@ Tables are checked and packed where they are; the driver sees packs, and what is
 
 from __future__ import annotations
 
+import hashlib
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,25 @@ if TYPE_CHECKING:
 PACKED = pa.schema([("packed", pa.binary()), ("rows", pa.int64()), ("problem", pa.string()), ("begins", pa.bool_())])
 """What a table is turned into: packs, how many rows each has, what is wrong with the row after the last, and whether a
 table begins with this pack."""
+
+ORDER = "gibbstream_order"
+"""The column that rows are ordered by, in tables that have one."""
+
+KEYED = pa.schema(
+    [
+        ("partition", pa.int32()),
+        ("row", pa.int64()),
+        ("key", pa.binary()),
+        ("packed", pa.binary()),
+        ("problem", pa.string()),
+    ]
+)
+"""What a table is turned into if its rows are still to be put into order: where each was, a key, and the row itself."""
+
+
+def content_key(packed: bytes) -> bytes:
+    """What rows are ordered by if no column says so: it depends on their content alone."""
+    return hashlib.blake2b(packed, digest_size=16).digest()
 
 
 class BadRowError(ValueError):
@@ -99,8 +119,9 @@ class Packer:
     columns: Columns
     kind: str
     width: int
-    words: Sequence[str] | None
     as_numbers: bool
+    # The words, and how text is cut into them.
+    text: tuple[list[str], str | None] | None
 
     def __call__(self, table: Any) -> Any:
         """Packs up to the first bad row, and what is wrong with it."""
@@ -118,7 +139,24 @@ class Packer:
         begins = [number == 0 for number in range(len(packed))]
         return pa.table([packed, counts, problems, begins], schema=PACKED)
 
-    def singles(self, table: Any) -> Iterator[tuple[bytes, str | None]]:
+    def keyed(self, table: Any, partition: int, first: int) -> Any:
+        """Every row with its place and a key to order it by, up to the first bad one."""
+        own = table.drop_columns([ORDER]) if ORDER in table.column_names else table
+        singles = list(self._singles(own))
+        found = pa.table(
+            [
+                [partition] * len(singles),
+                range(first, first + len(singles)),
+                [content_key(packed) for packed, _ in singles],
+                [packed for packed, _ in singles],
+                [problem for _, problem in singles],
+            ],
+            schema=KEYED,
+        )
+        # A bad row ends the table early.
+        return found if own is table else found.append_column(ORDER, table.column(ORDER).slice(0, len(singles)))
+
+    def _singles(self, table: Any) -> Iterator[tuple[bytes, str | None]]:
         """A pack for every row, up to the first bad one, which comes with what is wrong with it."""
         count = 0
         try:
@@ -132,7 +170,14 @@ class Packer:
             yield b"", str(bad)
 
     def _corpus(self, texts: Any) -> Corpus:
-        return Corpus.build(texts, cutting_of(self.columns.text_options), None, 1, 1.0, self.words)
+        return self._example.encode(texts)
+
+    @cached_property
+    def _example(self) -> Corpus:
+        """A corpus without documents that knows the words and how text is cut into them."""
+        assert self.text is not None
+        words, tokenizer = self.text
+        return Corpus.restored(([0], [], []), words, [], tokenizer)
 
     def _packed(self, rows: Rows, start: int, stop: int) -> bytes:
         try:
@@ -160,7 +205,11 @@ class ColumnSource(PackSource):
 
     @abstractmethod
     def tables(self) -> Iterator[Any]:
-        """Arrow tables in order, here in the driver."""
+        """Arrow tables in any order, here in the driver."""
+
+    @abstractmethod
+    def head(self, count: int) -> Any:
+        """The first rows in order, as an Arrow table."""
 
     @abstractmethod
     def rows(self) -> int:
@@ -168,7 +217,8 @@ class ColumnSource(PackSource):
 
     def packer(self) -> Packer:
         """What packs the tables, wherever they are."""
-        return Packer(self._columns, self.kind, self.width, self.words, self._as_numbers)
+        text = None if self.corpus is None else (self.corpus.words, self.corpus.beside_the_counts()[1])
+        return Packer(self._columns, self.kind, self.width, self._as_numbers, text)
 
     def create(self, estimator: Learner) -> None:
         """Finds out what there is, and makes a model for it. Text is read once to find its words."""
@@ -177,11 +227,8 @@ class ColumnSource(PackSource):
             raise ValueError("X: there are no documents to learn from; give at least one")
         self.kind = self._columns.kind(self.schema())
         if self.kind in {"text", "tokens"}:
-            self.words = self._words()
-            self.width = len(self.words)
-            # It says how text is cut into words, nothing else.
-            example: list[Any] = [""] if self.kind == "text" else [[]]
-            self.corpus = Corpus.build(example, cutting_of(self._columns.text_options), None, 1, 1.0, self.words)
+            self.corpus = self._without_documents()
+            self.width = self.corpus.width
         elif self.kind == "numbers":
             self.words = list(self.schema().names)
             self.width = len(self.words)
@@ -189,34 +236,36 @@ class ColumnSource(PackSource):
             self.width = self._first_width()
         super().create(estimator)
 
-    def _words(self) -> list[str]:
+    def continue_with(self, estimator: Learner) -> None:
+        """Gets ready for a model that has learnt before: its words and how it cuts text stay as they are."""
+        self.count = self.rows()
+        self.kind = self._columns.kind(self.schema())
+        self.width = estimator.n_features_in_
+        if self.kind in {"text", "tokens"}:
+            self.corpus = estimator._encoded([""])
+
+    def _without_documents(self) -> Corpus:
+        """A corpus that knows the words and how text is cut into them; the language is found in the first documents."""
         options = self._columns.text_options
+        if options.get("term_weights", "none") != "none":
+            raise ValueError("term_weights: tables of an engine have none; leave it out")
         counter = WordCounter(cutting_of(options))
-        tables = self._known_language(counter)
-        if (given := options.get("vocabulary")) is not None:
-            return list(given)
-        documents = 0
-        for values in tables:
+        # Nulls are refused with their place when rows are packed.
+        first = self._columns.values(self.head(SAMPLED_DOCUMENTS)).drop_null().to_pylist()
+        language = counter.find_language(first)
+        words = options.get("vocabulary") or self._counted(counter)
+        example: list[Any] = [""] if self.kind == "text" else [[]]
+        return Corpus.build(example, cutting_of(options | {"language": language}), None, 1, 1.0, list(words))
+
+    def _counted(self, counter: WordCounter) -> list[str]:
+        """The words of all documents, within the limits."""
+        options, documents = self._columns.text_options, 0
+        for table in self.tables():
+            values = self._columns.values(table).drop_null()
             counter.add(values)
             documents += len(values)
         fewest, largest_share = limits(options.get("min_df", "auto"), options.get("max_df", "auto"), documents)
         return counter.finish(options.get("max_vocab"), fewest, largest_share)
-
-    def _known_language(self, counter: WordCounter) -> Iterator[Any]:
-        """Finds the language in the first documents, wherever tables end, and goes on with what all tables hold.
-
-        Workers and the model cut text for the language that is found.
-        """
-        # Nulls are refused with their place when rows are packed.
-        columns = map(self._columns.values, self.tables())
-        values = (column.drop_null() if column.null_count else column for column in columns)
-        first: list[Any] = []
-        while sum(map(len, first)) < SAMPLED_DOCUMENTS and (some := next(values, None)) is not None:
-            first.append(some)
-        texts = [text for some in first for text in some.slice(0, SAMPLED_DOCUMENTS).to_pylist()]
-        language = counter.find_language(texts[:SAMPLED_DOCUMENTS])
-        self._columns = replace(self._columns, text_options=self._columns.text_options | {"language": language})
-        return chain(first, values)
 
     def _first_width(self) -> int:
         for table in self.tables():

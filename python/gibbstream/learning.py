@@ -228,7 +228,16 @@ class Learner(BaseEstimator):
         if not self._takes_text or self._model.updates == 0:
             return
         if isinstance(documents, Files):
-            self._model.show_words_of_files(documents)
+            try:
+                self._model.show_words_of_files(documents)
+            except (OSError, ValueError) as error:
+                # What was learnt must not be lost for it.
+                warnings.warn(
+                    "the model is complete, but words of topics are shown by probability alone, because the documents "
+                    f"could not be read again: {error}",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
         else:
             self._model.show_words(documents)
         seeds = getattr(self, "seeds", None)

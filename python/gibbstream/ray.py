@@ -189,6 +189,10 @@ class DatasetSource(ColumnSource):
         """Arrow tables in order."""
         yield from self._dataset.iter_batches(batch_format="pyarrow", batch_size=_TOGETHER)
 
+    def head(self, count: int) -> Any:
+        """The first rows."""
+        return next(iter(self._dataset.limit(count).iter_batches(batch_format="pyarrow", batch_size=count)))
+
     def rows(self) -> int:
         """How many there are."""
         return int(self._dataset.count())

@@ -9,11 +9,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import copy
-import hashlib
 import json
 import shutil
 import tempfile
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
@@ -48,9 +48,9 @@ except ImportError as missing:
 
 import gibbstream
 from gibbstream import runner
-from gibbstream._core import CheckpointFolder, save_checkpoint
 from gibbstream._core import Model as CoreModel
-from gibbstream.columns import BadRowError, Columns, ColumnSource, Packer
+from gibbstream.batches import BatchFolder, Learnt
+from gibbstream.columns import ORDER, BadRowError, Columns, ColumnSource, Packer
 from gibbstream.runner import worker
 from gibbstream.sources import Source, is_of_rows
 
@@ -220,7 +220,7 @@ class DataFrameSource(ColumnSource):
         if missing := [name for name in [*chosen, order] if name is not None and name not in frame.columns]:
             raise ValueError(f"column: there is no {missing[0]}; there are {', '.join(frame.columns)}")
         self._chosen = frame.select(*chosen)
-        self._frame = frame.select(*chosen, *([sf.col(order).alias("_order")] if order else []))
+        self._frame = frame.select(*chosen, *([sf.col(order).alias(ORDER)] if order else []))
         self._kept: DataFrame | None = None
 
     def schema(self) -> Any:
@@ -228,7 +228,7 @@ class DataFrameSource(ColumnSource):
         return self._chosen.limit(0).toArrow().schema
 
     def tables(self) -> Iterator[Any]:
-        """Arrow tables, here in the driver; their order does not matter for words."""
+        """Arrow tables, here in the driver."""
         schema, rows = self.schema(), []
         for row in self._chosen.toLocalIterator(prefetchPartitions=True):
             rows.append(row.asDict())
@@ -238,6 +238,12 @@ class DataFrameSource(ColumnSource):
         if rows:
             yield _table(rows, schema)
 
+    def head(self, count: int) -> Any:
+        """The first rows; without an order column, those with the smallest hashes, whatever the partitions."""
+        by = [ORDER] if self._order is not None else []
+        by += [sf.xxhash64(*map(sf.col, self._chosen.columns)), *self._chosen.columns]
+        return self._frame.orderBy(*by).limit(count).select(*self._chosen.columns).toArrow()
+
     def rows(self) -> int:
         """How many there are."""
         return int(self._chosen.count())
@@ -245,16 +251,14 @@ class DataFrameSource(ColumnSource):
     def packs(self) -> Iterator[bytes]:
         """Documents in order. All rows are checked before the first is handed out."""
         ordered = self._order is not None
-        schema = _KEYED + (f", _order {self._frame.schema['_order'].dataType.simpleString()}" if ordered else "")
         if self._kept is None:
-            keying = _keying(self.packer(), ordered=ordered)
-            self._kept = self._frame.mapInArrow(keying, schema).persist(StorageLevel.DISK_ONLY)
+            order = f", {ORDER} {self._frame.schema[ORDER].dataType.simpleString()}" if ordered else ""
+            self._kept = self._frame.mapInArrow(_keying(self.packer()), _KEYED + order).persist(StorageLevel.DISK_ONLY)
         keyed = self._kept
         bad = keyed.filter(sf.col("problem").isNotNull()).orderBy("partition", "row").first()
         if bad is not None:
             raise ValueError(f"X: partition {bad['partition']}, row {bad['row']} (counted from 0): {bad['problem']}")
-        by = ["_order", "key"] if ordered else ["key"]
-        packed = keyed.orderBy(*by).select("packed")
+        packed = keyed.orderBy(*([ORDER, "key"] if ordered else ["key"])).select("packed")
         for row in packed.toLocalIterator(prefetchPartitions=True):
             yield bytes(row["packed"])
 
@@ -280,126 +284,48 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def content_key(packed: bytes) -> bytes:
-    """What documents are ordered by if no column says so: it depends on their content alone."""
-    return hashlib.blake2b(packed, digest_size=16).digest()
-
-
-def _keying(packer: Packer, *, ordered: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _keying(packer: Packer) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def keyed(batches: Iterator[Any]) -> Iterator[Any]:
         partition, first = TaskContext.get().partitionId(), 0
         for batch in batches:
-            table = pa.Table.from_batches([batch])
-            order = table.column("_order") if ordered else None
-            single = packer.singles(table.drop_columns(["_order"]) if ordered else table)
-            rows = {"partition": [], "row": [], "key": [], "packed": [], "problem": []}  # type: ignore[var-annotated]
-            for row, (packed, problem) in enumerate(single):
-                rows["partition"].append(partition)
-                rows["row"].append(first + row)
-                rows["packed"].append(packed)
-                rows["key"].append(content_key(packed))
-                rows["problem"].append(problem)
-            kinds = [pa.int32(), pa.int64(), pa.binary(), pa.binary(), pa.string()]
-            arrays = [pa.array(values, kind) for values, kind in zip(rows.values(), kinds, strict=True)]
-            names = list(rows)
-            if order is not None:
-                # A bad row ends the table early.
-                arrays.append(order.combine_chunks().slice(0, len(rows["row"])))
-                names.append("_order")
-            yield pa.RecordBatch.from_arrays(arrays, names)
-            first += table.num_rows
+            yield from packer.keyed(pa.Table.from_batches([batch]), partition, first).combine_chunks().to_batches()
+            first += batch.num_rows
 
     return keyed
 
 
-def _as_text(value: Any) -> str:
-    """Numbers may be given as numbers."""
-    return str(value)
+_TEXT, _NUMBER = TypeConverters.toString, TypeConverters.toInt
+
+# Of estimator and model: defaults, types, and what they mean.
+_PARAMETERS: dict[str, tuple[Any, Callable[[Any], Any], str]] = {
+    "featuresCol": ("features", _TEXT, "column of vectors of counts, arrays of tokens, or text"),
+    "topicDistributionCol": ("topicDistribution", _TEXT, "column for topic mixtures"),
+    "logLikelihoodCol": ("", _TEXT, "column for estimates of log p of each document, in nats; empty: none"),
+    "orderCol": ("", _TEXT, "column that documents are ordered by; empty: a hash of their content"),
+    "k": (10, _NUMBER, "number of topics"),
+    "seed": (0, _NUMBER, "seed of all random streams"),
+    "method": ("g-oem", _TEXT, "as the program names it"),
+    # Numbers may be given as numbers.
+    "batch": ("100", str, "documents in a minibatch, such as 100 or 100..5000"),
+    "passes": (0, _NUMBER, "passes over the documents; 0: as many as gibbstream.LDA makes if it is not told"),
+    "staleness": (0, _NUMBER, "0, or 1 to hide the time of an update"),
+    "workers": (0, _NUMBER, "tasks for a minibatch; 0: as many as Spark runs"),
+    "threads": (1, _NUMBER, "threads of a task"),
+    "directory": ("", _TEXT, "folder that the driver can write and all workers can read; empty: one on this machine"),
+    "checkpointDir": ("", _TEXT, "folder for checkpoints; empty: none"),
+    "checkpointEvery": ("60s", _TEXT, "time (60s) or minibatches (1000b) between checkpoints"),
+    "resume": (False, TypeConverters.toBoolean, "go on from the newest checkpoint"),
+    "options": ("{}", _TEXT, "other parameters of gibbstream.LDA, as JSON"),
+    "textOptions": ("{}", _TEXT, "how text is cut into words, as JSON, see gibbstream.TextCorpus"),
+}
 
 
 class _LDAParams(Params):
-    """Parameters that estimator and model share."""
-
-    featuresCol = Param(
-        Params._dummy(),
-        "featuresCol",
-        "column of vectors of counts, arrays of tokens, or text",
-        TypeConverters.toString,
-    )
-    topicDistributionCol = Param(
-        Params._dummy(), "topicDistributionCol", "column for topic mixtures", TypeConverters.toString
-    )
-    logLikelihoodCol = Param(
-        Params._dummy(),
-        "logLikelihoodCol",
-        "column for estimates of log p of each document, in nats; empty: none",
-        TypeConverters.toString,
-    )
-    orderCol = Param(
-        Params._dummy(),
-        "orderCol",
-        "column that documents are ordered by; empty: a hash of their content",
-        TypeConverters.toString,
-    )
-    k = Param(Params._dummy(), "k", "number of topics", TypeConverters.toInt)
-    seed = Param(Params._dummy(), "seed", "seed of all random streams", TypeConverters.toInt)
-    method = Param(Params._dummy(), "method", "as the program names it", TypeConverters.toString)
-    batch = Param(Params._dummy(), "batch", "documents in a minibatch, such as 100 or 100..5000", _as_text)
-    passes = Param(
-        Params._dummy(),
-        "passes",
-        "passes over the documents; 0: as many as gibbstream.LDA makes if it is not told",
-        TypeConverters.toInt,
-    )
-    staleness = Param(Params._dummy(), "staleness", "0, or 1 to hide the time of an update", TypeConverters.toInt)
-    workers = Param(Params._dummy(), "workers", "tasks for a minibatch; 0: as many as Spark runs", TypeConverters.toInt)
-    threads = Param(Params._dummy(), "threads", "threads of a task", TypeConverters.toInt)
-    directory = Param(
-        Params._dummy(),
-        "directory",
-        "folder that the driver can write and all workers can read; empty: one on this machine",
-        TypeConverters.toString,
-    )
-    checkpointDir = Param(
-        Params._dummy(), "checkpointDir", "folder for checkpoints; empty: none", TypeConverters.toString
-    )
-    checkpointEvery = Param(
-        Params._dummy(),
-        "checkpointEvery",
-        "time (60s) or minibatches (1000b) between checkpoints",
-        TypeConverters.toString,
-    )
-    resume = Param(Params._dummy(), "resume", "go on from the newest checkpoint", TypeConverters.toBoolean)
-    options = Param(Params._dummy(), "options", "other parameters of gibbstream.LDA, as JSON", TypeConverters.toString)
-    textOptions = Param(
-        Params._dummy(),
-        "textOptions",
-        "how text is cut into words, as JSON, see gibbstream.TextCorpus",
-        TypeConverters.toString,
-    )
+    """Parameters that estimator and model share: those of the table, each with a getter and a setter."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._setDefault(
-            featuresCol="features",
-            topicDistributionCol="topicDistribution",
-            logLikelihoodCol="",
-            orderCol="",
-            k=10,
-            seed=0,
-            method="g-oem",
-            batch="100",
-            passes=0,
-            staleness=0,
-            workers=0,
-            threads=1,
-            directory="",
-            checkpointDir="",
-            checkpointEvery="60s",
-            resume=False,
-            options="{}",
-            textOptions="{}",
-        )
+        self._setDefault(**{name: default for name, (default, _, _) in _PARAMETERS.items()})
 
     def _value(self, name: str) -> Any:
         return self.getOrDefault(self.getParam(name))
@@ -433,23 +359,24 @@ class _LDAParams(Params):
         )
 
 
-def _add_accessors() -> None:
-    """``getK``, ``setK`` and their like, as every class of ``pyspark.ml`` has them."""
-    for param in _LDAParams().params:
-        name = param.name[0].upper() + param.name[1:]
+def _add_parameter(name: str, convert: Callable[[Any], Any], meaning: str) -> None:
+    """A parameter as every class of ``pyspark.ml`` has it, such as ``k``, ``getK`` and ``setK``."""
 
-        def get(self: _LDAParams, of: str = param.name) -> Any:
-            return self._value(of)
+    def get(self: _LDAParams) -> Any:
+        return self._value(name)
 
-        def set_(self: _LDAParams, value: Any, of: str = param.name) -> Any:
-            return self._set(**{of: value})
+    def set_(self: _LDAParams, value: Any) -> Any:
+        return self._set(**{name: value})
 
-        get.__doc__, set_.__doc__ = f"{param.doc}.", f"Sets {param.name}: {param.doc}."
-        setattr(_LDAParams, f"get{name}", get)
-        setattr(_LDAParams, f"set{name}", set_)
+    get.__doc__, set_.__doc__ = f"{meaning}.", f"Sets {name}: {meaning}."
+    capital = name[0].upper() + name[1:]
+    setattr(_LDAParams, name, Param(Params._dummy(), name, meaning, convert))
+    setattr(_LDAParams, f"get{capital}", get)
+    setattr(_LDAParams, f"set{capital}", set_)
 
 
-_add_accessors()
+for _name, (_, _convert, _meaning) in _PARAMETERS.items():
+    _add_parameter(_name, _convert, _meaning)
 
 
 class LDA(_LDAParams, Estimator, DefaultParamsReadable, DefaultParamsWritable):
@@ -476,14 +403,14 @@ class LDA(_LDAParams, Estimator, DefaultParamsReadable, DefaultParamsWritable):
     def stream(self) -> LDAModel:
         """A model for ``foreachBatch``: it has learnt nothing, or what the newest checkpoint holds.
 
-        ``stream.writeStream.foreachBatch(LDA(...).stream().learn)``. Checkpoints in ``checkpointDir`` hold the number
-        of the last batch, so a batch that is delivered again counts once.
+        ``stream.writeStream.foreachBatch(LDA(...).stream().learn)``. Checkpoints, in the folder ``stream`` of
+        ``checkpointDir``, hold the number of the last batch, so a batch that is delivered again counts once.
         """
-        model = self._model(self._estimator())
-        model._resume_stream()
+        model = self._model(None)
+        model._catch_up()
         return model
 
-    def _model(self, estimator: gibbstream.LDA) -> LDAModel:
+    def _model(self, estimator: gibbstream.LDA | None) -> LDAModel:
         return self._copyValues(LDAModel(estimator))  # type: ignore[no-any-return]
 
 
@@ -494,7 +421,9 @@ class LDAModel(_LDAParams, Model, MLReadable, MLWritable):
         super().__init__()
         self.estimator = estimator
         self.last_batch: int | None = None
-        self._folder: CheckpointFolder | None = None
+        # Of a stream that continues what was fitted.
+        self._began_with = None if estimator is None else estimator.model_hash_
+        self._folder: BatchFolder | None = None
 
     @property
     def model_hash(self) -> str:
@@ -532,6 +461,9 @@ class LDAModel(_LDAParams, Model, MLReadable, MLWritable):
     def learn(self, batch: DataFrame, batch_id: int | None = None) -> None:
         """Learns from further documents, as ``partial_fit`` does; made for ``foreachBatch``.
 
+        With ``checkpointDir``, a model that was fitted goes on with what it had learnt from the stream before, if the
+        stream was begun with the same model.
+
         Parameters
         ----------
         batch : DataFrame
@@ -539,7 +471,9 @@ class LDAModel(_LDAParams, Model, MLReadable, MLWritable):
         batch_id : int, optional
             The number of the batch. One that is not newer than the last is skipped: it was delivered twice.
         """
+        self._catch_up()
         if batch_id is not None and self.last_batch is not None and batch_id <= self.last_batch:
+            warnings.warn(f"batch {batch_id} was learnt from before, up to {self.last_batch}; skipped", stacklevel=2)
             return
         # A copy learns, and takes the place of this model when it is done: nothing is half-learnt, whatever happens.
         estimator = self._estimator() if self.estimator is None else copy.copy(self.estimator)
@@ -548,44 +482,27 @@ class LDAModel(_LDAParams, Model, MLReadable, MLWritable):
             if source.rows() > 0:
                 source.create(estimator)
                 runner.learn(estimator, source, run)
-        self.estimator = estimator
-        self.last_batch = batch_id
-        self._save_stream()
+        if estimator._has_model():
+            self.estimator = estimator
+        self.last_batch = self.last_batch if batch_id is None else batch_id
+        if self._folder is not None and self.estimator is not None:
+            self._folder.save(Learnt(self.estimator._model, self.last_batch, self._began_with))
 
-    def _resume_stream(self) -> None:
-        folder = self._value("checkpointDir")
-        if not folder:
+    def _catch_up(self) -> None:
+        """Goes to the newest checkpoint of the stream, before its first batch."""
+        if self._folder is not None or not self._value("checkpointDir"):
             return
-        claimed = CheckpointFolder(folder)
-        found, _ = claimed.newest(1)
+        folder = BatchFolder(Path(self._value("checkpointDir"), "stream"))
+        found = folder.newest(self._estimator().get_params())
         if found is not None:
-            model, request, _ = found
-            state = json.loads(request)
-            if state.get("stream") is None:
-                raise ValueError(f"checkpointDir: {folder} holds checkpoints of a fit; use another folder for a stream")
-            settings = self._estimator().get_params()
-            known = model.asked_for()
-            different = [name for name, value in known.items() if settings.get(name) not in {None, value}]
-            if different:
+            if self._began_with not in {None, found.began_with}:
                 raise ValueError(
-                    f"checkpointDir: the stream in {folder} was started differently ({', '.join(different)}); "
-                    "use the same settings as before, or another folder"
+                    f"checkpointDir: the stream in {self._value('checkpointDir')} was begun with another model; go on "
+                    "with it by LDA(...).stream(), or use another folder"
                 )
-            self.estimator = gibbstream.LDA._with(model, {})
-            self.last_batch = state["stream"]["batch"]
-        self._folder = claimed
-
-    def _save_stream(self) -> None:
-        folder, estimator = self._value("checkpointDir"), self.estimator
-        if not folder or estimator is None or not estimator._has_model():
-            return
-        request = json.dumps({"stream": {"batch": self.last_batch}})
-        claimed, self._folder = self._folder or CheckpointFolder(folder), None
-        claimed.attach(estimator._model, "1b", request)
-        try:
-            save_checkpoint(estimator._model, finished=False, request=request)
-        finally:
-            gibbstream._core.detach_checkpoints(estimator._model)
+            self.estimator = gibbstream.LDA._with(found.model, {})
+            self.last_batch, self._began_with = found.batch, found.began_with
+        self._folder = folder
 
     def _learnt(self) -> gibbstream.LDA:
         if self.estimator is None or not self.estimator._has_model():
@@ -614,15 +531,10 @@ class _StreamSource(DataFrameSource):
     again = False
 
     def create(self, estimator: Learner) -> None:
-        if not estimator._has_model():
+        if estimator._has_model():
+            self.continue_with(estimator)
+        else:
             super().create(estimator)
-            estimator._model.begin("partial_fit")
-            return
-        self.count = self.rows()
-        self.kind = self._columns.kind(self.schema())
-        self.width = estimator.n_features_in_
-        if self.kind in {"text", "tokens"}:
-            self.words = estimator._model.words()
         estimator._model.begin("partial_fit")
 
 
@@ -661,8 +573,8 @@ class _ModelWriter(MLWriter):
 
     def saveImpl(self, path: str) -> None:  # noqa: N802
         content = self._written._learnt()._model.to_bytes()
-        batch = {"last_batch": self._written.last_batch}
-        DefaultParamsWriter.saveMetadata(self._written, path, self.sparkSession, extraMetadata=batch)
+        stream = {"last_batch": self._written.last_batch, "began_with": self._written._began_with}
+        DefaultParamsWriter.saveMetadata(self._written, path, self.sparkSession, extraMetadata=stream)
         pieces = [
             (number, content[start : start + _PIECE]) for number, start in enumerate(range(0, len(content), _PIECE))
         ]
@@ -678,7 +590,7 @@ class _ModelReader(MLReader[LDAModel]):
         model = LDAModel(gibbstream.LDA._with(CoreModel.from_bytes(content, 1), {}))
         model._resetUid(metadata["uid"])
         DefaultParamsReader.getAndSetParams(model, metadata)
-        model.last_batch = metadata["last_batch"]
+        model.last_batch, model._began_with = metadata["last_batch"], metadata["began_with"]
         return model
 
 

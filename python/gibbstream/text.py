@@ -43,6 +43,12 @@ class TextCorpus:
         Keep URLs and email addresses as words.
     phrases : bool
         Take words that belong together (``new_york``) for one word; the texts are read once more to find them.
+    stem : str, optional
+        Count the forms of a word (ship, ships, shipping) as one, with the Snowball stemmer of this language, such as
+        ``"en"``. Shown is the most frequent form; the texts are read once more to find it.
+    term_weights : {"none", "idf"}
+        How much a token counts: ``"idf"`` gives words in few documents more weight than words in many. Scores of models
+        with different weights cannot be compared.
     max_vocab : int, optional
         Maximum size of the vocabulary; the most frequent words are kept.
     min_df : int, float or "auto"
@@ -88,6 +94,8 @@ class TextCorpus:
         html: str = "auto",
         keep_urls: bool = False,
         phrases: bool = False,
+        stem: str | None = None,
+        term_weights: str = "none",
         max_vocab: int | None = None,
         min_df: float | str = "auto",
         max_df: float | str = "auto",
@@ -102,12 +110,13 @@ class TextCorpus:
             "html": html,
             "keep_urls": keep_urls,
             "phrases": phrases,
+            "stem": stem,
         }
         cutting = cutting_of(options)
         words = None if vocabulary is None else list(vocabulary)
         documents = readable(texts)
         fewest, largest_share = limits(min_df, max_df, len(documents))
-        self._corpus = Corpus.build(documents, cutting, max_vocab, fewest, largest_share, words)
+        self._corpus = Corpus.build(documents, cutting, max_vocab, fewest, largest_share, words, term_weights)
 
     @classmethod
     def _from_core(cls, corpus: Corpus) -> TextCorpus:
@@ -187,14 +196,17 @@ def cutting_of(options: Mapping[str, Any]) -> dict[str, object]:
         "html": "auto",
         "keep_urls": False,
         "phrases": False,
+        "stem": None,
     }
     cutting = known | {name: value for name, value in options.items() if name in known}
     return cutting | {"stop_words": _stop_words(cutting["stop_words"])}
 
 
-def _unpickled(counts: Any, words: list[str], unknown: list[int], tokenizer: str | None) -> TextCorpus:
+def _unpickled(
+    counts: Any, words: list[str], unknown: list[int], tokenizer: str | None, weights: list[float] | None = None
+) -> TextCorpus:
     starts, columns, numbers = (part.tolist() for part in counts)
-    return TextCorpus._from_core(Corpus.restored((starts, columns, numbers), words, unknown, tokenizer))
+    return TextCorpus._from_core(Corpus.restored((starts, columns, numbers), words, unknown, tokenizer, weights))
 
 
 def _stop_words(choice: str | Sequence[str] | None) -> str | list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -170,17 +171,46 @@ def test_an_answer_that_got_lost_is_asked_for_again_under_the_same_name():
     server.server_close()
 
 
-def test_the_recipe_for_any_stream(service, tmp_path):
-    guide = (ROOT / "docs" / "service.md").read_text()
-    producer, asking = re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL)
-    address = service.start(*FLAGS)
+GUIDE = (ROOT / "docs" / "service.md").read_text()
+
+
+def producer_script(address, tmp_path):
+    """The producer of the guide, and the code of the block after it."""
+    producer, asking = re.findall(r"```python\n(.*?)```", GUIDE, flags=re.DOTALL)
     script = tmp_path / "send.py"
     script.write_text(producer.replace("http://127.0.0.1:8700", address))
+    return script, asking
+
+
+def test_the_recipe_for_any_stream(service, tmp_path):
+    address = service.start(*FLAGS)
+    script, asking = producer_script(address, tmp_path)
     subprocess.run([sys.executable, script], input="\n".join(TEXTS) + "\n\n", text=True, check=True)
     client = Client(address)
     assert client.wait()["documents"] == len(TEXTS)
     exec(compile(asking.replace("now.gbs", str(tmp_path / "now.gbs")), "docs/service.md", "exec"), {"client": client})
     assert (tmp_path / "now.gbs").exists()
+
+
+def test_the_recipe_for_kafka(service, tmp_path):
+    """Against the broker that librdkafka brings for tests."""
+    kafka = pytest.importorskip("confluent_kafka", reason="pip install confluent-kafka to test the recipe for Kafka")
+    if shutil.which("kcat") is None:
+        pytest.skip("kcat is missing: the recipe for Kafka is not tested")
+    producer = kafka.Producer({"test.mock.num.brokers": 1, "log_level": 0})
+    (broker,) = producer.list_topics(timeout=30).brokers.values()
+    for text in TEXTS:
+        producer.produce("reviews", text.encode())
+    producer.flush(30)
+    recipe = re.search(r"kcat [^|`]*", GUIDE)[0].replace("broker:9092", f"{broker.host}:{broker.port}")
+    address = service.start(*FLAGS)
+    script, _ = producer_script(address, tmp_path)
+    # It would wait for more: it ends after the last message.
+    consumer = subprocess.Popen([*recipe.split(), "-e", "-q"], stdout=subprocess.PIPE)
+    subprocess.run([sys.executable, script], stdin=consumer.stdout, check=True, timeout=120)
+    consumer.stdout.close()
+    assert consumer.wait(30) == 0
+    assert Client(address).wait()["documents"] == len(TEXTS)
 
 
 def test_a_slow_stream_is_sent_as_it_comes(service):

@@ -332,7 +332,32 @@ def test_packs_tell_documents_and_numbers_apart(counts):
 @pytest.mark.parametrize(("engine", "package", "name"), [("ray", "ray", "Ray"), ("spark", "pyspark", "PySpark")])
 def test_an_engine_that_is_missing_is_named_with_what_installs_it(engine, package, name):
     # The package is hidden, so that it does not matter whether it is installed.
-    script = f"import sys; sys.modules[{package!r}] = None\nimport gibbstream\nimport gibbstream.{engine}"
-    failed = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
+    hidden = f"import sys; sys.modules[{package!r}] = None\nimport gibbstream\n"
     message = f"ImportError: gibbstream.{engine} needs {name}; install it with: pip install 'gibbstream[{engine}]'"
-    assert failed.stderr.strip().endswith(message)
+    for used in (f"import gibbstream.{engine}", f"gibbstream.{engine}.Runner()"):
+        failed = subprocess.run([sys.executable, "-c", hidden + used], check=False, capture_output=True, text=True)
+        assert failed.stderr.strip().endswith(message)
+
+
+def test_engines_are_not_imported_before_they_are_used():
+    script = "import sys, gibbstream; print({'ray', 'pyspark'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout == b"set()\n"
+    with pytest.raises(AttributeError, match="no attribute 'dask'"):
+        _ = gibbstream.dask
+
+
+def test_files_that_vanish_after_learning_do_not_cost_the_model(tmp_path):
+    notes = ["rain cloud wind storm", "bread butter flour salt"] * 20
+    path = tmp_path / "notes.txt"
+
+    def fitted(callback=None):
+        path.write_text("".join(f"{note}\n" for note in notes))
+        return lda(n_components=2, batch=10, passes=1, callback=callback).fit(path)
+
+    def remove(_, record):
+        if record["update"] == 4:
+            path.unlink()
+
+    with pytest.warns(RuntimeWarning, match=r"the model is complete, but .*notes\.txt: cannot open"):
+        left = fitted(remove)
+    assert left.model_hash_ == fitted().model_hash_

@@ -78,12 +78,12 @@ def test_pickles_and_copies_are_the_same_corpus():
 
 
 def test_damaged_pickles_are_refused():
-    arrays, words, unknown, tokenizer = TextCorpus(TEXTS).__reduce__()[1]
+    arrays, *rest = TextCorpus(TEXTS).__reduce__()[1]
     starts, columns, counts = (part.copy() for part in arrays)
     columns[0] = 99
     for bad in ((starts, columns, counts), (starts[:-1], arrays[1], counts), (starts + 50, arrays[1], counts)):
         with pytest.raises(ValueError, match="pickled corpus: it is damaged"):
-            _unpickled(bad, words, unknown, tokenizer)
+            _unpickled(bad, *rest)
 
 
 def test_splitting_for_training_and_test():
@@ -197,3 +197,35 @@ def test_phrases_are_words():
     vocabulary = TextCorpus(texts, phrases=True).vocabulary
     assert "new_york" in vocabulary
     assert "york" not in vocabulary
+
+
+def test_forms_of_a_word_are_one_and_shown_as_the_most_frequent():
+    texts = ["Ships sail for universities.", "A ship sails.", "Shipping; ships sailed to the university, a university."]
+    corpus = TextCorpus(texts * 10, stem="en", language="en")
+    assert sorted(corpus.vocabulary) == ["sail", "ships", "university"]
+    encoded = corpus.encode(["Shipped universities, sailing boats"])
+    assert (encoded.n_tokens, encoded.n_unknown_tokens) == (3, 1)
+    assert sorted(pickle.loads(pickle.dumps(corpus)).encode(["shipped"]).to_csr().data) == [1]
+    given = TextCorpus(texts, stem="en", language="en", vocabulary=["shipping", "university"])
+    assert given.vocabulary == ["shipping", "university"]
+    assert given.n_tokens == 7
+    with pytest.raises(ValueError, match="stem: there is no stemmer for `zh`; use one of ar, ca"):
+        TextCorpus(texts, stem="zh")
+
+
+def test_term_weights_are_kept():
+    texts = [f"ship harbour {'sail' if row % 2 else 'rope'}{' lighthouse' * (row % 10 == 0)}" for row in range(300)]
+    plain = TextCorpus(texts, max_df=1.0, min_df=1)
+    weighted = TextCorpus(texts, max_df=1.0, min_df=1, term_weights="idf")
+    assert weighted.vocabulary == plain.vocabulary
+    # Words in all documents count nothing, and the others so much more that the mean weight is 1.
+    assert weighted.to_csr()[:, weighted.vocabulary.index("ship")].sum() == 0
+    assert weighted.n_tokens == pytest.approx(plain.n_tokens, rel=0.25)
+    again = pickle.loads(pickle.dumps(weighted))
+    for corpus in (weighted, again):
+        assert corpus.encode(["ship ship ship"]).n_tokens == 0
+        assert corpus.encode(["lighthouse"]).n_tokens > 1
+    lda = LDA(2, batch=50, random_state=0).fit(weighted)
+    assert (lda.transform(["ship ship"]) == lda.transform([""])).all()
+    with pytest.raises(ValueError, match=r"term.weights: `bm25` is not a choice; use none or idf"):
+        TextCorpus(texts, term_weights="bm25")

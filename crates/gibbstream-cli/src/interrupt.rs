@@ -93,6 +93,11 @@ impl Interrupt {
         self.at_once.store(false, Ordering::SeqCst);
     }
 
+    /// The opposite: from now on a signal ends the program where it stands.
+    pub fn end_at_once(&self) {
+        self.at_once.store(true, Ordering::SeqCst);
+    }
+
     /// For a run that is in the middle of a long minibatch when a signal comes.
     pub fn stop(&self) -> Stop {
         self.stop.clone()

@@ -5,8 +5,8 @@ use crate::model::Model;
 use crate::written::{RawDocument, Texts};
 use gibbstream::Error;
 use gibbstream::corpus::{
-    Adaptive, Document, Html, Language, PhraseCounter, Phrases, SAMPLED_DOCUMENTS, StopWords, Tokenizer,
-    Vocabulary, VocabularyCounter, VocabularyLimits, count_words,
+    Adaptive, Document, Html, Language, PhraseCounter, Phrases, SAMPLED_DOCUMENTS, Stems, StopWords,
+    TermWeights, Tokenizer, Vocabulary, VocabularyCounter, VocabularyLimits, count_words,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -35,6 +35,7 @@ pub struct TextRules {
     html: String,
     keep_urls: bool,
     phrases: bool,
+    stem: Option<String>,
 }
 
 /// `"auto"`, `"en"`, `"none"`, the path of a file, or the words themselves.
@@ -64,6 +65,7 @@ impl TextRules {
             language: Language::parse(&self.language)?,
             html: html.ok_or_else(unknown)?,
             keep_urls: self.keep_urls,
+            stem: self.stem.as_deref().map(Stems::of_language).transpose()?,
             ..Tokenizer::auto()
         };
         tokenizer.check()?;
@@ -76,6 +78,7 @@ fn limits_of(
     max_words: Option<usize>,
     min_documents: Option<u64>,
     max_document_share: Option<f64>,
+    term_weights: TermWeights,
 ) -> gibbstream::Result<VocabularyLimits> {
     let limits = VocabularyLimits {
         max_words,
@@ -85,6 +88,7 @@ fn limits_of(
             min_documents: min_documents.is_none(),
             max_document_share: max_document_share.is_none(),
         },
+        term_weights,
     };
     limits.check()?;
     Ok(limits)
@@ -106,7 +110,8 @@ type Arrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<
 impl Corpus {
     /// Finds the words in a first pass over the texts, unless they are given, and numbers the documents in a second.
     #[staticmethod]
-    #[pyo3(signature = (texts, rules, max_words, min_documents, max_document_share, vocabulary))]
+    #[pyo3(signature = (texts, rules, max_words, min_documents, max_document_share, vocabulary, term_weights="none"))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn build(
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
@@ -115,21 +120,28 @@ impl Corpus {
         min_documents: Option<u64>,
         max_document_share: Option<f64>,
         vocabulary: Option<Vec<String>>,
+        term_weights: &str,
     ) -> PyResult<Self> {
         let finds_phrases = rules.phrases;
         let tokenizer = rules.tokenizer().or_exception()?;
-        let limits = limits_of(max_words, min_documents, max_document_share).or_exception()?;
+        let term_weights = TermWeights::parse(term_weights).or_exception()?;
+        let limits = limits_of(max_words, min_documents, max_document_share, term_weights).or_exception()?;
         let limits = if vocabulary.is_some() { limits.as_told() } else { limits };
         let texts = Texts::new(texts)?;
         let mut tokenizer = tokenizer.decided(&first_texts(&texts)?);
+        let given = vocabulary.map(Vocabulary::new).transpose().or_exception()?;
+        if tokenizer.needs_forms() {
+            let all = || count(py, &texts, &tokenizer.single_words(), None, &VocabularyLimits::default());
+            tokenizer = tokenizer.written_as(given.clone().map_or_else(all, Ok)?.words());
+        }
         if finds_phrases {
             tokenizer.phrases = phrases_of(py, &texts, &tokenizer)?;
         }
-        let given = vocabulary.map(Vocabulary::new).transpose().or_exception()?;
         let vocabulary = match given {
             Some(given) if limits.keep_all() => given,
             given => count(py, &texts, &tokenizer, given.as_ref(), &limits)?,
         };
+        let tokenizer = tokenizer.within(&vocabulary);
         number(py, &texts, tokenizer, vocabulary)
     }
 
@@ -193,23 +205,30 @@ impl Corpus {
         Ok(Self { documents, vocabulary: self.vocabulary.clone(), tokenizer: self.tokenizer.clone() })
     }
 
-    /// Tokens of each document that the vocabulary does not have, and how text was cut, for pickles.
-    fn beside_the_counts(&self) -> (Vec<u64>, Option<String>) {
+    /// Tokens of each document that the vocabulary does not have, how text was cut, and the weights of words, for pickles.
+    fn beside_the_counts(&self) -> (Vec<u64>, Option<String>, Option<Vec<f64>>) {
         let unknown = self.documents.iter().map(|document| document.out_of_vocabulary).collect();
-        (unknown, self.tokenizer.as_ref().map(|tokenizer| json!(tokenizer).to_string()))
+        let tokenizer = self.tokenizer.as_ref().map(|tokenizer| json!(tokenizer).to_string());
+        (unknown, tokenizer, self.vocabulary.weights().map(<[f64]>::to_vec))
     }
 
     /// The corpus that gave these counts, words, and what is beside them.
     #[staticmethod]
+    #[pyo3(signature = (arrays, words, unknown, tokenizer, weights=None))]
     fn restored(
         arrays: (Vec<usize>, Vec<u32>, Vec<u32>),
         words: Vec<String>,
         unknown: Vec<u64>,
         tokenizer: Option<&str>,
+        weights: Option<Vec<f64>>,
     ) -> PyResult<Self> {
         let (starts, columns, counts) = arrays;
         let refused = || PyValueError::new_err("pickled corpus: it is damaged");
         let vocabulary = Vocabulary::new(words).or_exception()?;
+        let vocabulary = match weights {
+            Some(weights) => vocabulary.with_weights(weights).or_exception()?,
+            None => vocabulary,
+        };
         let document = |(rows, out_of_vocabulary): (&[usize], u64)| {
             let columns = columns.get(rows[0]..rows[1]).ok_or_else(refused)?;
             let counts = counts.get(rows[0]..rows[1]).ok_or_else(refused)?;
@@ -247,10 +266,17 @@ impl Corpus {
                         None => out_of_vocabulary += u64::from(count),
                     }
                 }
-                Document { words: count_words(words), out_of_vocabulary, ..document.clone() }
+                let document = Document { words: count_words(words), out_of_vocabulary, ..document.clone() };
+                // Counts that have weights already are as they should be.
+                if self.vocabulary.weights().is_some() { Ok(document) } else { vocabulary.weighted(document) }
             };
             Ok(Some(Self {
-                documents: self.documents.iter().map(translated).collect(),
+                documents: self
+                    .documents
+                    .iter()
+                    .map(translated)
+                    .collect::<gibbstream::Result<_>>()
+                    .or_exception()?,
                 vocabulary: vocabulary.clone(),
                 tokenizer: self.tokenizer.clone(),
             }))
@@ -336,9 +362,11 @@ struct Counting {
 impl WordCounter {
     #[new]
     fn create(rules: TextRules) -> PyResult<Self> {
-        if rules.phrases {
-            let problem = "phrases cannot be looked for in tables of an engine";
-            return Err(Error::setting("phrases", problem, "leave it out")).or_exception();
+        for (name, given) in [("phrases", rules.phrases), ("stem", rules.stem.is_some())] {
+            if given {
+                let problem = "tables of an engine are not read once more for it";
+                return Err(Error::setting(name, problem, "leave it out")).or_exception();
+            }
         }
         let tokenizer = rules.tokenizer().or_exception()?;
         Ok(Self { state: Mutex::new(Counting { tokenizer, counter: VocabularyCounter::default() }) })
@@ -366,7 +394,8 @@ impl WordCounter {
         min_documents: Option<u64>,
         max_document_share: Option<f64>,
     ) -> PyResult<Vec<String>> {
-        let limits = limits_of(max_words, min_documents, max_document_share).or_exception()?;
+        let limits =
+            limits_of(max_words, min_documents, max_document_share, TermWeights::None).or_exception()?;
         let counter = std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).counter);
         Ok(counter.finish(&limits).or_exception()?.words().map(str::to_owned).collect())
     }
@@ -390,7 +419,8 @@ fn number(
                 Some(id) => ids.push(id),
                 None => out_of_vocabulary += 1,
             })?;
-            numbered.push(Document { out_of_vocabulary, ..Document::from_tokens(&ids) });
+            let document = Document { out_of_vocabulary, ..Document::from_tokens(&ids) };
+            numbered.push(vocabulary.weighted(document)?);
         }
         Ok(())
     })?;

@@ -159,6 +159,7 @@ impl Fold {
 
     /// Reads the next record, or looks around if there is none.
     fn read(&mut self) -> Result<()> {
+        self.cut_if_due();
         let patience = if self.watch.is_published() { PATIENCE } else { PATIENCE / 10 };
         let Next::Record(record) = self.reader.next(patience)? else { return self.idle() };
         if record.cut {
@@ -172,18 +173,20 @@ impl Fold {
         Ok(())
     }
 
-    /// Nothing comes: a good moment to show what was learnt, and to wait no longer for a minibatch to be full.
+    /// Nothing comes: a good moment to show what was learnt.
     fn idle(&mut self) -> Result<()> {
         self.watch.publish(&self.run, Urgency::Soon)?;
         self.watch.tell_changes();
+        Ok(())
+    }
+
+    /// Waits no longer for a minibatch to be full, also if documents drop in all the time.
+    fn cut_if_due(&mut self) {
         let waited = self.waiting_since.map(|since| since.elapsed());
-        if let (Some(most), Some(waited)) = (self.max_wait, waited)
-            && waited >= most
-            && !self.cut_requested
-        {
+        let is_due = waited.zip(self.max_wait).is_some_and(|(waited, most)| waited >= most);
+        if is_due && !self.cut_requested {
             self.cut_requested = self.log.cut();
         }
-        Ok(())
     }
 
     /// Takes one document: it is held out, or waits for its minibatch, which may be full now.

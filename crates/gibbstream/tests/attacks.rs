@@ -95,3 +95,45 @@ fn files_are_refused_for_what_is_wrong_with_them() {
         assert!(refused.contains(reason), "{file}: {refused}");
     }
 }
+
+/// Texts made to be slow or to break: how often `cat` must be found in each, in about a megabyte of it.
+#[test]
+fn text_that_is_no_prose_is_read_in_linear_time() {
+    let many = |piece: &str| piece.repeat((1 << 20) / piece.len());
+    for (what, text, cats) in [
+        ("a million entities", "&eacute;".repeat(1_000_000) + " cat", 1),
+        ("entities of entities", many("&amp;amp;lt;") + " cat", 1),
+        ("entities that are none", many("&nothing;") + " cat", 1),
+        ("tags that never end", many("<a href='") + "' > cat", 1),
+        ("comments that never end", many("<!-- ") + " cat", 1),
+        ("nested tags", many("<b>") + "cat" + &many("</b>"), 1),
+        ("a scream of marks", "e".to_owned() + &many("\u{301}") + " cat", 1),
+        ("directions", many("\u{202e}\u{2066}") + " cat " + &many("\u{202c}"), 1),
+        ("right to left", many("שלום ") + "cat" + &many(" مرحبا"), 1),
+        (
+            "all scripts at once",
+            many("cat电影catไทยcatשלוםcat한국cat"),
+            (1 << 20) / "cat电影catไทยcatשלוםcat한국cat".len() * 4,
+        ),
+        ("one Chinese run", many("电影") + " cat", 1),
+        ("one Thai run", many("ไทย") + " cat", 1),
+        ("one Khmer run", many("ភាសា") + " cat", 1),
+        ("one Burmese run", many("မြန်မာ") + " cat", 1),
+        ("one Lao run", many("ພາສາ") + " cat", 1),
+        ("joiners", many("\u{200d}") + " cat", 1),
+        ("flags", many("🇩") + " cat", 1),
+    ] {
+        let started = Instant::now();
+        let inputs = Inputs { format: Format::Text, ..Inputs::default() };
+        let vocabulary = Vocabulary::new(["cat"]).unwrap();
+        let read = inputs.resolve_bytes(text.into_bytes()).unwrap().documents(&vocabulary);
+        let found: u64 = read.map(|document| document.unwrap().tokens()).sum();
+        assert!(started.elapsed() < Duration::from_secs(20), "{what} took {:?}", started.elapsed());
+        if what == "all scripts at once" {
+            // Scripts with blanks take letters of others into their words.
+            assert!(found > 0 && found <= cats as u64, "{what}: {found}");
+        } else {
+            assert_eq!(found, cats as u64, "{what}");
+        }
+    }
+}

@@ -6,7 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use gibbstream::corpus::{
-    Adaptive, Document, Format, Inputs, ResolvedInputs, StopWords, Tokenizer, Vocabulary, VocabularyLimits,
+    Adaptive, Document, Format, Inputs, ResolvedInputs, StopWords, TermWeights, Tokenizer, Vocabulary,
+    VocabularyLimits,
 };
 
 const ALL: VocabularyLimits = VocabularyLimits {
@@ -14,6 +15,7 @@ const ALL: VocabularyLimits = VocabularyLimits {
     min_documents: 1,
     max_document_share: 1.0,
     adaptive: Adaptive { min_documents: false, max_document_share: false },
+    term_weights: TermWeights::None,
 };
 
 fn inputs(paths: &[PathBuf]) -> Inputs {

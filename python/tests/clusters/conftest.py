@@ -17,6 +17,8 @@ from gibbstream import HDP, LDA, GaussianMixture
 # The whole matrix takes long; make slow runs it.
 EVERYTHING = os.environ.get("GIBBSTREAM_CLUSTERS") == "all"
 
+in_the_whole_matrix = pytest.mark.skipif(not EVERYTHING, reason="takes long: make clusters-all runs it")
+
 
 def documents():
     return drawn(900, seed=3)

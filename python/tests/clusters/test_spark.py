@@ -21,8 +21,9 @@ from pyspark.sql.types import LongType, StructField, StructType
 from scipy import sparse
 
 import gibbstream.spark
-from clusters.conftest import MODELS, documents, is_alive, kill, matrix, numbers
+from clusters.conftest import MODELS, documents, in_the_whole_matrix, is_alive, kill, matrix, numbers
 from gibbstream import HDP, LDA, GaussianMixture, LocalRunner, TextCorpus
+from gibbstream.columns import content_key
 from gibbstream.matrix import source
 from gibbstream.sources import packed_rows
 
@@ -182,7 +183,7 @@ def lda(**parameters):
 def by_content(X):
     """The rows in the order that data frames without an order column are learnt in."""
     packs = [next(packed_rows(source(X[row]), as_numbers=False)) for row in range(X.shape[0])]
-    return X[sorted(range(X.shape[0]), key=lambda row: gibbstream.spark.content_key(packs[row]))]
+    return X[sorted(range(X.shape[0]), key=lambda row: content_key(packs[row]))]
 
 
 def test_frames_are_learnt_in_the_order_of_a_column_or_of_their_content(session):
@@ -217,7 +218,7 @@ def test_the_manners_of_pyspark_ml(session, tmp_path):
     assert by_setters.fit(data).model_hash == model.model_hash
     assert estimator.fit(data, {estimator.seed: 2}).model_hash != model.model_hash
     described = model.describeTopics(3).orderBy("topic").collect()
-    assert [row["terms"] for row in described] == model.estimator.top_words(3)
+    assert [row["terms"] for row in described] == model.estimator.top_words(3, relevance=1.0)
     assert all(sorted(row["termWeights"], reverse=True) == row["termWeights"] for row in described)
 
 
@@ -241,6 +242,7 @@ def test_text_tokens_and_pipelines(session, tmp_path):
     assert row["topicDistribution"].toArray().sum() == pytest.approx(1)
 
 
+@in_the_whole_matrix
 def test_cross_validation_prefers_enough_topics(session):
     data = frame(session, documents()[:200]).cache()
     estimator = lda(orderCol="id", logLikelihoodCol="logLikelihood", batch="20")
@@ -354,7 +356,8 @@ def test_a_stream_counts_every_batch_once_whatever_is_killed(session, arriving, 
     assert not is_alive(runner.killed)
     assert (model.last_batch, model.model_hash) == (3, hashes[3])
     again = session.read.schema(SCHEMA).json(str(folder / "3.jsonl"))
-    model.learn(again, 3)
+    with pytest.warns(UserWarning, match="batch 3 was learnt from before"):
+        model.learn(again, 3)
     assert model.model_hash == hashes[3], "it was delivered twice"
     # Another process finds model and batch number in the checkpoint.
     other = lda(**stream_options(tmp_path)).stream()
@@ -386,6 +389,7 @@ STREAM = """
 """
 
 
+@in_the_whole_matrix
 def test_a_batch_that_spark_delivers_again_after_the_driver_died_counts_once(session, arriving, tmp_path):
     folder, hashes = arriving
     tests = os.path.dirname(os.path.dirname(__file__))
@@ -406,15 +410,59 @@ def test_a_batch_that_spark_delivers_again_after_the_driver_died_counts_once(ses
     assert model.model_hash == hashes[3]
 
 
-def test_what_was_learnt_from_a_frame_goes_on_with_a_stream(session):
-    """As `stream.writeStream.foreachBatch(model.learn)` does with a model that was fitted."""
-    X, alone = documents()[:300], LDA(4, batch=100, random_state=1)
-    model = lda(orderCol="id").fit(frame(session, X[:200]))
-    copied = model.copy()
-    before = copied.model_hash
-    model.learn(frame(session, X[200:]), 0)
-    assert model.model_hash == alone.fit(X[:200]).partial_fit(X[200:]).model_hash_
-    assert copied.model_hash == before, "a copy does not learn with it"
+def test_what_was_learnt_from_a_frame_goes_on_with_a_stream(session, arriving, tmp_path):
+    folder, _ = arriving
+    fitted = session.read.schema(SCHEMA).json(str(folder / "0.jsonl"))
+    corpus, options = TextCorpus(texts(), vocabulary=WORDS), stream_options(tmp_path) | {"resume": True}
+    alone = LDA(2, batch=40, random_state=0).fit(corpus[:60])
+    model = lda(**options).fit(fitted)
+    copied = model.copy({model.checkpointDir: ""})
+    assert model.model_hash == alone.model_hash_
+    run_stream(session, folder, model.learn)
+    for part in range(4):
+        alone.partial_fit(corpus[60 * part : 60 * part + 60])
+    assert model.model_hash == alone.model_hash_
+    assert copied.model_hash != model.model_hash, "a copy does not learn with it"
+    # The same lines again, as after the driver died: nothing is fitted anew, and no batch counts twice.
+    again = lda(**options).fit(fitted)
+    assert again.model_hash == copied.model_hash
+    again.learn(fitted, 3)
+    assert (again.last_batch, again.model_hash) == (3, model.model_hash)
+    again.learn(fitted)
+    assert again.last_batch == 3, "documents without a number count, and change no number"
+    assert again.model_hash == alone.partial_fit(corpus[:60]).model_hash_
+    other = lda(**(options | {"checkpointDir": ""})).fit(fitted.filter("id < 20"))
+    other.setCheckpointDir(options["checkpointDir"])
+    before = other.model_hash
+    with pytest.raises(ValueError, match="begun with another model"):
+        other.learn(fitted, 4)
+    assert other.model_hash == before
+
+
+def test_the_lines_of_the_guide(session):
+    X = documents()[:200]
+    df, stream = frame(session, X), session.readStream.format("rate").load()
+    model = gibbstream.spark.LDA(k=128, seed=1, featuresCol="counts").fit(df)
+    assert model.model_hash == LDA(128, random_state=1).fit(by_content(X)).model_hash_
+    scored = model.transform(df)
+    assert scored.first()["topicDistribution"].toArray().shape == (128,)
+    assert stream.writeStream.foreachBatch(model.learn) is not None
+
+
+def test_the_language_does_not_depend_on_partitions(session):
+    english = ["the star is near the planet and the moon", "put the butter and the flour in the oven"] * 260
+    german = ["der Stern ist nahe bei dem Planeten und dem Mond", "die Butter und das Mehl kommen in den Ofen"] * 40
+    written = [*english, *german]
+    alone = LDA(2, batch=100, random_state=0).fit(TextCorpus(written))
+    assert {"the", "der"} & set(alone.vocabulary_) == {"der"}, "it was taken for English"
+    rows = session.createDataFrame([*enumerate(written)][::-1], ["id", "text"])
+    small = {"k": 2, "seed": 0, "batch": "100", "featuresCol": "text"}
+    for partitions in (1, 5):
+        model = gibbstream.spark.LDA(orderCol="id", **small).fit(rows.coalesce(1).repartition(partitions))
+        assert model.model_hash == alone.model_hash_
+    # What follows is cut as the first documents were.
+    model.learn(rows.filter("id >= 520"), 0)
+    assert model.model_hash == alone.partial_fit(german).model_hash_
 
 
 @pytest.mark.usefixtures("interrupts")

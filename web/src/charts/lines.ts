@@ -13,6 +13,11 @@ export interface Series {
   points: { x: number; y: number; low?: number; high?: number; broken?: boolean }[];
 }
 
+/** Dashes of lines with names at their ends: they can be told apart without colours too. */
+const DASHES = ["", "7 3", "2 3", "9 3 2 3", "14 3", "4 2", "9 3 2 3 2 3", "1 4"];
+/** Room for a piece of the line before its name. */
+const KEY = 22;
+
 /** Points that follow each other without a break. */
 export function runs<P extends { broken?: boolean }>(points: P[]): P[][] {
   const found: P[][] = [];
@@ -70,7 +75,7 @@ export function lines(series: Series[], options: LinesOptions): Scene {
   const top = options.title ? 24 : 10;
   const bottom = options.xTitle ? 36 : 22;
   const names = options.direct
-    ? Math.min(width * 0.28, Math.max(...series.map((each) => textWidth(label(each), 11.5))) + 10)
+    ? Math.min(width * 0.28, Math.max(...series.map((each) => textWidth(label(each), 11.5))) + 10 + KEY)
     : 8;
 
   let [low, high] = options.domain ?? [Math.min(...values), Math.max(...values)];
@@ -113,7 +118,11 @@ export function lines(series: Series[], options: LinesOptions): Scene {
       hint: name,
     });
   }
-  for (const each of series) {
+  const dashOf = (each: Series, i: number): Record<string, string> => {
+    const dash = each.dashed ? "5 4" : options.direct ? DASHES[i % DASHES.length]! : "";
+    return dash ? { "stroke-dasharray": dash } : {};
+  };
+  for (const [i, each] of series.entries()) {
     const points = each.points.filter((point) => Number.isFinite(point.y));
     const banded = points.filter((point) => point.low !== undefined && point.high !== undefined);
     const band = area<(typeof banded)[number]>(
@@ -131,11 +140,10 @@ export function lines(series: Series[], options: LinesOptions): Scene {
       (p) => x(p.x),
       (p) => y(p.y),
     ).digits(1);
-    const dash: Record<string, string> = each.dashed ? { "stroke-dasharray": "5 4" } : {};
     for (const run of runs(points)) {
       const drawn: Mark =
         run.length > 1
-          ? path(shape(run)!, { fill: "none", stroke: each.colour, "stroke-width": 1.8, ...dash })
+          ? path(shape(run)!, { fill: "none", stroke: each.colour, "stroke-width": 1.8, ...dashOf(each, i) })
           : { tag: "circle", attributes: { cx: x(run[0]!.x), cy: y(run[0]!.y), r: 3, fill: each.colour } };
       marks.push({ ...drawn, topic: each.topic, hint: each.name });
     }
@@ -144,9 +152,11 @@ export function lines(series: Series[], options: LinesOptions): Scene {
     const ends = series.map((each) => y(each.points.at(-1)?.y ?? low));
     spread(ends, 14, top + 4, height - bottom).forEach((place, i) => {
       const each = series[i]!;
-      const name = fit(label(each), 11.5, names - 8);
+      const name = fit(label(each), 11.5, names - 8 - KEY);
+      const key = { "stroke-width": 1.8, ...dashOf(each, i) };
+      marks.push(line(width - names + 6, place, width - names + 2 + KEY, place, each.colour, key));
       marks.push({
-        ...text(width - names + 6, place + 4, name, { "font-size": 11.5, fill: "var(--ink)" }),
+        ...text(width - names + 6 + KEY, place + 4, name, { "font-size": 11.5, fill: "var(--ink)" }),
         topic: each.topic,
         hint: each.name,
       });

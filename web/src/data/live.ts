@@ -73,6 +73,7 @@ export function combined(line: InferLine, local: Inferred | null): Inferred {
     tokens: line.tokens + line.out_of_vocabulary_tokens,
     unknown: local?.unknown ?? [],
     spans: local?.spans ?? null,
+    differs: local?.differs ?? "",
     how: local
       ? "Shares by the service with the whole model of this moment; topics of words and whiskers by this page, with a compact copy."
       : "Computed by the service with the whole model of this moment.",

@@ -1,7 +1,7 @@
 // The mixture of one text, sampled in the browser from the words that the report carries.
 import type { Report, TryTable } from "./report.ts";
 import type { Inferred } from "./source.ts";
-import { tokenize } from "./tokens.ts";
+import { notFollowed, tokenize } from "./text/tokenizer.ts";
 
 const BURN_IN = 50;
 const KEPT = 200;
@@ -79,14 +79,15 @@ function entries(report: Report, table: TryTable): Map<string, number> {
   return index;
 }
 
-/** More tokens than this are not sampled: the page must stay quick. */
+/** More than this is not looked at, nor sampled: the page must stay quick. */
+const MOST_CHARACTERS = 100_000;
 const MOST_TOKENS = 2000;
 
 export function inferLocally(text: string, report: Report): Inferred {
   const table = report.try_table;
   if (!table) throw new Error(report.missing.try_table ?? "This report carries no table to try a document with.");
   const index = entries(report, table);
-  const all = tokenize(text, table);
+  const all = tokenize(text.slice(0, MOST_CHARACTERS), table);
   const tokens = all.slice(0, MOST_TOKENS);
   const known = tokens.filter((token) => index.has(token.word));
   const unknown = [...new Set(tokens.filter((token) => !index.has(token.word)).map((token) => token.word))];
@@ -94,12 +95,14 @@ export function inferLocally(text: string, report: Report): Inferred {
   const rows = known.map((token) => likelihoods(table, index.get(token.word)!, alpha.length));
   const { theta, topics } = sample(rows, alpha, generator(known.length + 1));
   const part = `${(table.word_coverage * 100).toFixed(1)} % of the tokens it learnt from are words that this page knows`;
-  const cut = all.length > tokens.length ? ` Only the first ${MOST_TOKENS} words were used.` : "";
+  const isCut = all.length > tokens.length || text.length > MOST_CHARACTERS;
+  const cut = isCut ? ` Only the first ${tokens.length} words were used.` : "";
   return {
     theta,
     tokens: tokens.length,
     unknown,
     spans: known.map((token, i) => [token.start, token.end, topics[i]!]),
+    differs: notFollowed(text, table),
     how:
       `Gibbs sampling in this browser: ${BURN_IN} sweeps, then ${KEPT} kept, with a compact copy of the model (${part}, ` +
       `${(table.coverage * 100).toFixed(1)} % with their exact topic weights).${cut}`,

@@ -384,16 +384,30 @@ export interface TryTable {
   codes: number[];
   /** Share of the tokens learnt from whose word and topic are listed. */
   coverage: number;
+  /** What happens to markup: `auto`, `strip` or `keep`. */
+  html: string;
+  /** Whether URLs and email addresses are text. */
+  keep_urls: boolean;
+  /** The language of the text, as a code; null if it is not known. */
+  language?: string | null;
   /** Whether upper case becomes lower case. */
   lowercase: boolean;
   /** Words of fewer characters are dropped. */
   min_length: number;
   /** Up to so many words that follow each other are joined by `_`. */
   ngrams: number;
+  /** Pairs of words, joined by `_`, that are one word when they follow each other. */
+  phrases: string[];
   /** For each word, the code of its mean probability in the topics that are not listed. */
   rest: number[];
+  /** The edition of the rules for words: `first` or `second`. */
+  rules: string;
+  /** How words of scripts without blanks are found: `pairs` or `dictionary`. */
+  segmentation: string;
   /** Where the entries of each word begin in `topics` and `codes`; one more than there are words. */
   starts: number[];
+  /** Whether words are reduced to their stems, which the page cannot do. */
+  stems: boolean;
   /** Steps per unit of the natural logarithm. */
   steps: number;
   /** Words that are dropped. */

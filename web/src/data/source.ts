@@ -11,6 +11,8 @@ export interface Inferred {
   spans: [number, number, number][] | null;
   /** How it was computed, in one sentence. */
   how: string;
+  /** What the page may cut into other words than the program; empty if nothing. */
+  differs: string;
 }
 
 /** What a service tells about its run, all optional but `documents`. */

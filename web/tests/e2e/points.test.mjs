@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { hasBrowser } from "../../scripts/browser.mjs";
 import { writePage } from "../../scripts/page-file.mjs";
 import { syntheticReport } from "../../scripts/synthetic-report.mjs";
-import { run, workshop } from "./program.mjs";
+import { jsonLines, run, workshop } from "./program.mjs";
 import { accessibilityFaults, download, openBrowser, settled } from "./watched.mjs";
 
 if (!hasBrowser())
@@ -260,6 +260,45 @@ describe.skipIf(!hasBrowser())("the page", () => {
     expect(await hash(page)).toMatch(/between=2,\d+/);
     expect(await page.getByRole("heading", { name: "Rose", exact: true }).count()).toBe(1);
     expect(await page.locator("section[aria-labelledby=figure-multiples] svg").count()).toBe(report.topics.length);
+    // Drift: how far all shares of the last period are from those before.
+    const drift = report.timeline.drift.at(-1);
+    expect(await page.getByText(`from the period before: ${drift.toFixed(3)}`).count()).toBe(1);
+  });
+
+  test("7: births and deaths of topics are marked", async () => {
+    // Half of the documents tell of one thing, then half of another.
+    const day = (i) => new Date(Date.UTC(2024, 0, 1 + Math.floor(i / 10))).toISOString().slice(0, 10);
+    const about = (i) =>
+      i % 2 ? "garden plant soil seed root" : i < 300 ? "ship sea sail harbour" : "court judge law jury";
+    const texts = Array.from({ length: 600 }, (_, i) => ({ date: day(i), text: Array(4).fill(about(i)).join(" ") }));
+    writeFileSync(shop.at("turns.jsonl"), jsonLines(texts));
+    run(
+      "train",
+      shop.at("turns.jsonl"),
+      "--topics",
+      "3",
+      "--passes",
+      "20",
+      "--max-df",
+      "1",
+      "--no-progress",
+      "--out",
+      shop.at("turns.gbs"),
+    );
+    run("report", shop.at("turns.gbs"), shop.at("turns.jsonl"), "--time-field", "date", "--out", shop.at("turns.html"));
+    const told = JSON.parse(run("topics", shop.at("turns.gbs"), "--json"));
+    const topicOf = (word) =>
+      told.topics.findIndex(({ words }) => words.slice(0, 5).some((each) => each.word === word));
+    view = await browser.open(shop.at("turns.html"));
+    for (const [word, mark] of [
+      ["court", "▲"],
+      ["ship", "▼"],
+    ]) {
+      await view.go(`#/time?topics=${topicOf(word)}`);
+      const figure = view.page.locator("section[aria-labelledby=figure-time] svg");
+      await figure.waitFor();
+      expect({ word, marks: (await figure.textContent()).match(/[▲▼]/g) }).toEqual({ word, marks: [mark] });
+    }
   });
 
   test("8: shares by group with intervals", async () => {
@@ -300,6 +339,14 @@ describe.skipIf(!hasBrowser())("the page", () => {
     const share = parseFloat(await tried.locator("text").last().textContent()) / 100;
     expect(Math.abs(share - shares[starts[0]])).toBeLessThan(0.1);
     expect(await page.getByText(/sweeps, then 200 kept/).count()).toBe(1);
+    // By the rules of the model: markup, addresses, numbers and stop words are no words, possessives are cut.
+    const word = report.words.text[report.topics[0].words[0]];
+    const raw = `<p class="x">The ${word}&#8217;s <b>${word.slice(0, 2)}</b>${word.slice(2)} of 1,234 https://a.example/b zzyzxword`;
+    await page.getByLabel("Paste a text").fill(raw);
+    await page.keyboard.press("Control+Enter");
+    await page.waitForFunction(() => document.querySelectorAll("main .text [data-topic]").length === 2);
+    expect(await page.locator("main .text").innerText()).toBe(raw);
+    expect(await page.locator("#tried-words ~ p.hostile").last().innerText()).toBe("zzyzxword");
   });
 
   test("11: the run, against the unigram", async () => {

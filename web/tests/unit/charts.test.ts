@@ -297,3 +297,19 @@ test("a single point with an interval has a bar, many have a band", () => {
   const many = [1, 2].map((x) => ({ x, y: 5, low: 4, high: 7 }));
   expect(bar(drawn(many))).toEqual([]);
 });
+
+test("lines beside each other differ without their colours, and the piece before a name shows which it is", () => {
+  const series = Array.from({ length: 8 }, (_, i) => ({
+    name: `topic ${i}`,
+    colour: "#123456",
+    points: [0, 1, 2].map((x) => ({ x, y: i + x })),
+  }));
+  const scene = lines(series, { width: 600, height: 300, time: false, format: String, direct: true });
+  const dashes = (tag: string) =>
+    scene.marks
+      .filter((mark) => mark.tag === tag && mark.attributes?.stroke === "#123456")
+      .map(({ attributes }) => attributes!["stroke-dasharray"] ?? "");
+  expect(new Set(dashes("path")).size).toBe(8);
+  expect(dashes("line")).toEqual(dashes("path"));
+  expectInside(scene);
+});

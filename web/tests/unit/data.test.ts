@@ -93,6 +93,7 @@ test("the service's shares are shown with what the page adds", () => {
     tokens: 3,
     unknown: ["x"],
     spans: [],
+    differs: "",
     how: "",
   };
   const both = combined({ tokens: 5, out_of_vocabulary_tokens: 2, theta: [0.2, 0.8] }, local);

@@ -1,38 +1,6 @@
 import { expect, test } from "vitest";
 import { generator, inferLocally, likelihoods, sample } from "../../src/data/local-inference.ts";
-import { tokenize } from "../../src/data/tokens.ts";
 import { tinyReport } from "./report.ts";
-
-const tokenizer = { lowercase: true, min_length: 2, ngrams: 1, stop_words: [] as string[] };
-const words = (text: string, more: object = {}) => tokenize(text, { ...tokenizer, ...more }).map((token) => token.word);
-
-test("words are those of the program", () => {
-  // The cases of the program's own tokenizer.
-  expect(words("The cat, 42 cats & a 3D film.")).toEqual(["the", "cat", "cats", "3d", "film"]);
-  expect(words("I didn't like Rosemary's baby")).toEqual(["didn't", "like", "rosemary's", "baby"]);
-  expect(words("didn\u2019t DIDN\u2019T")).toEqual(["didn't", "didn't"]);
-  expect(words("Éa naïve Straße")).toEqual(["éa", "naïve", "straße"]);
-  expect(words("great 👍🏽 love ❤\ufe0f")).toEqual(["great", "👍🏽", "love", "❤"]);
-  expect(words("_very_ snake_case ___")).toEqual(["very", "snake_case"]);
-  expect(words("3.14 1,000 2024")).toEqual([]);
-  expect(words("It\u2019s THE film", { stop_words: ["it's", "the"] })).toEqual(["film"]);
-  expect(words("new york city hall", { ngrams: 3 })).toEqual([
-    "new",
-    "york",
-    "new_york",
-    "city",
-    "york_city",
-    "new_york_city",
-    "hall",
-    "city_hall",
-    "york_city_hall",
-  ]);
-});
-
-test("tokens know their places", () => {
-  const text = "a  _naïve_ cat";
-  for (const { word, start, end } of tokenize(text, tokenizer)) expect(text.slice(start, end).toLowerCase()).toBe(word);
-});
 
 /** Exact posterior mean of the mixture, by enumeration of all assignments. */
 function exactTheta(tokens: Float64Array[], alpha: number[]): number[] {

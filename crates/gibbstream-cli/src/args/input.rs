@@ -3,7 +3,7 @@
 use crate::output::{Output, count};
 use gibbstream::corpus::{
     Adaptive, DEFAULT_SPOOL_BYTES, Format, Html, Inputs, Language, OpenRule, ReadBefore, ResolvedInputs,
-    StopWords, Tokenizer, VocabularyLimits,
+    Stems, StopWords, TermWeights, Tokenizer, VocabularyLimits,
 };
 use gibbstream::{Error, Result};
 use std::path::PathBuf;
@@ -166,6 +166,14 @@ pub struct WordArgs {
     /// Join words that belong together (new york, hard drive) into one word; the input is read once more to find them
     #[arg(long)]
     pub phrases: bool,
+    /// Count the forms of a word (ship, ships, shipping) as one, with the Snowball stemmer of a language such as `en`; shown
+    /// is the most frequent form. The input is read once more to find it
+    #[arg(long, value_name = "LANG")]
+    stem: Option<String>,
+    /// How much a token counts: none (every token once) or idf (words in few documents more than words in many). Held-out
+    /// scores of models with different weights cannot be compared
+    #[arg(long, value_name = "WEIGHTS", default_value = "none", value_parser = TermWeights::NAMES.map(|(name, _)| name), hide_possible_values = true)]
+    term_weights: String,
     /// Also count phrases of up to N consecutive words (new_york)
     #[arg(long, value_name = "N", default_value_t = 1)]
     ngrams: usize,
@@ -232,6 +240,7 @@ impl WordArgs {
             ("--min-df", self.min_df.given().is_some_and(|least| least > 1)),
             ("--max-df", self.max_df.given().is_some_and(|most| most < 1.0)),
             ("--phrases", self.phrases),
+            ("--term-weights", self.term_weights != "none"),
             ("--max-vocab", self.max_vocab.is_some() && matches!(rule, OpenRule::Hash { .. })),
         ];
         if let Some((flag, _)) = counted.iter().find(|(_, given)| *given) {
@@ -256,6 +265,7 @@ impl WordArgs {
                 .find(|(name, _)| *name == self.html)
                 .map_or(Html::Auto, |(_, html)| *html),
             keep_urls: self.keep_urls,
+            stem: self.stem.as_deref().map(Stems::of_language).transpose()?,
             ..Tokenizer::auto()
         };
         tokenizer.check()?;
@@ -272,6 +282,7 @@ impl WordArgs {
                 min_documents: self.min_df == Auto::Auto,
                 max_document_share: self.max_df == Auto::Auto,
             },
+            term_weights: TermWeights::parse(&self.term_weights)?,
         };
         limits.check()?;
         Ok(limits)

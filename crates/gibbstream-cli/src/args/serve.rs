@@ -24,7 +24,7 @@ can kill the service at any time, and start it again with --data alone.
 SIGTERM or Ctrl-C finishes the minibatch and the open requests, and writes a checkpoint and DIR/model.gbs.";
 
 /// Flags of `train` that do not apply to a service.
-const NOT_FOR_SERVICES: [&str; 17] = [
+const NOT_FOR_SERVICES: [&str; 18] = [
     "inputs",
     "out",
     "passes",
@@ -42,6 +42,7 @@ const NOT_FOR_SERVICES: [&str; 17] = [
     "min_df",
     "max_df",
     "phrases",
+    "term_weights",
 ];
 
 /// Run an HTTP service that learns from incoming documents and answers queries

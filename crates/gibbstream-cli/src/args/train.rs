@@ -22,7 +22,7 @@ Examples:
   gibbstream train patches.npy --model ica --components 16 --out patches.gbs      rows of numbers
   gibbstream train events.jsonl --follow --vocab-mode grow --topics 50 --checkpoint events/ --resume --out events.gbs
 
-Text is read twice: first to build the vocabulary, then to learn; with --phrases once more. Standard input is copied to a
+Text is read twice: first to build the vocabulary, then to learn; with --phrases or --stem once more. Standard input is copied to a
 temporary file for this, unless the vocabulary is given with --vocab.
 
 With --holdout N, the first N documents are not used for training or for the vocabulary. They are scored every
@@ -45,7 +45,7 @@ topic starts; all its words are then learnt from the documents.
 recorded in the history of the model.";
 
 /// Flags that decide which words there are.
-const WORD_FLAGS: [&str; 13] = [
+const WORD_FLAGS: [&str; 15] = [
     "vocab",
     "vocab-mode",
     "max-vocab",
@@ -56,6 +56,8 @@ const WORD_FLAGS: [&str; 13] = [
     "html",
     "keep-urls",
     "phrases",
+    "stem",
+    "term-weights",
     "ngrams",
     "min-length",
     "no-lowercase",

@@ -87,6 +87,9 @@ struct Report<'a> {
     model_hash: String,
     method: &'a str,
     seed: u64,
+    /// Only where tokens are weighted, so that the scores are of other tokens than those of the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    term_weights: Option<&'static str>,
     #[serde(flatten)]
     score: AnyScore,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,6 +140,12 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
     })?;
     output.progress.finish();
     warn_about(&score, output);
+    if snapshot.features.term_weights().is_some() {
+        output.warn(
+            "the model counts tokens by idf (--term-weights), so its scores cannot be compared with those of models without \
+             weights",
+        );
+    }
     report_bad(&source.inputs, output);
     let report = Report {
         schema: "gibbstream/evaluate/1",
@@ -144,6 +153,7 @@ pub fn run(args: &EvaluateArgs, general: &General, output: &Output) -> anyhow::R
         model_hash: snapshot.hash(),
         method: &snapshot.settings.name,
         seed: general.seed.0,
+        term_weights: snapshot.features.term_weights().map(|_| "idf"),
         score,
         elbo_per_document: args.elbo.then(|| elbo(&snapshot, &source, general)).transpose()?,
         completion_log_likelihood_per_token: if args.completion {

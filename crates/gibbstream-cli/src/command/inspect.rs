@@ -113,7 +113,7 @@ fn topics(path: &Path, model: &Model, is_checkpoint: bool, parts: &Value) -> Res
     match &model.tokenizer {
         Some(tokenizer) => writeln!(
             text,
-            "text        {}, words of at least {} characters, up to {} joined, {} stop words{}{}",
+            "text        {}, words of at least {} characters, up to {} joined, {} stop words{}{}{}",
             if tokenizer.lowercase { "lower case" } else { "case kept" },
             tokenizer.min_length,
             tokenizer.ngrams,
@@ -124,8 +124,15 @@ fn topics(path: &Path, model: &Model, is_checkpoint: bool, parts: &Value) -> Res
             } else {
                 format!(", {} phrases", tokenizer.phrases.len())
             },
+            tokenizer
+                .stem
+                .as_ref()
+                .map_or_else(String::new, |stems| format!(", stems ({})", stems.language())),
         )?,
         None => writeln!(text, "text        none; learnt from counts")?,
+    }
+    if model.features.term_weights().is_some() {
+        writeln!(text, "weights     tokens count by idf (--term-weights)")?;
     }
     Ok(text)
 }

@@ -81,7 +81,7 @@ pub fn run(args: &LabelArgs, general: &General, output: &Output) -> anyhow::Resu
         return Err(Error::setting("--out", "there is nothing to change", advice).into());
     }
     let mut snapshot = load_topics(&args.model)?;
-    let mut written = None;
+    let mut written: Option<PathBuf> = None;
     if changes {
         let place = args.out.as_ref().unwrap_or(&args.model);
         let place = Destination::new(place, Kind::MODEL, general.force);
@@ -95,7 +95,7 @@ pub fn run(args: &LabelArgs, general: &General, output: &Output) -> anyhow::Resu
         output.print_json(&json!({
             "schema": "gibbstream/label/1",
             "model_hash": snapshot.hash(),
-            "out": written,
+            "out": written.as_ref().map(|written| written.to_string_lossy()),
             "topics": named,
         }))?;
     } else if let Some(written) = written {

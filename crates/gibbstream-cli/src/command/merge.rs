@@ -82,7 +82,7 @@ fn parse_topics(text: &str) -> Result<Topics, String> {
 struct Report {
     schema: &'static str,
     inputs: Vec<InputReport>,
-    out: PathBuf,
+    out: String,
     model_hash: String,
     documents: u64,
     tokens: u64,
@@ -100,7 +100,7 @@ struct Report {
 
 #[derive(Serialize)]
 struct InputReport {
-    model: PathBuf,
+    model: String,
     model_hash: String,
     documents: u64,
     tokens: u64,
@@ -157,7 +157,7 @@ pub fn run(args: &MergeArgs, general: &General, output: &Output) -> anyhow::Resu
     let report = Report {
         schema: "gibbstream/merge/1",
         inputs,
-        out: args.out.clone(),
+        out: args.out.display().to_string(),
         model_hash: result.hash(),
         documents: result.clock().seen,
         tokens: result.tokens(),
@@ -285,7 +285,7 @@ impl Changed {
 fn inputs(args: &MergeArgs, models: &[Snapshot], pairs: &[Vec<Match>]) -> Vec<InputReport> {
     let pairs = std::iter::once(Vec::new()).chain(pairs.iter().cloned());
     let input = |((path, model), pairs): ((&PathBuf, &Snapshot), Vec<Match>)| InputReport {
-        model: path.clone(),
+        model: path.display().to_string(),
         model_hash: model.hash(),
         documents: model.clock().seen,
         tokens: model.tokens(),
@@ -311,9 +311,9 @@ fn summary(report: &Report) -> Result<String, std::fmt::Error> {
         writeln!(
             text,
             "{}: {} documents, topics similar to those of {}: {mean:.2}, at least {least:.2}",
-            input.model.display(),
+            input.model,
             count(input.documents),
-            report.inputs[0].model.display()
+            report.inputs[0].model
         )?;
     }
     for JoinReport { join, words: first, with_words } in &report.joins {
@@ -340,7 +340,7 @@ fn summary(report: &Report) -> Result<String, std::fmt::Error> {
     writeln!(
         text,
         "{STRONG}{}{STRONG:#}: {} topics, {} documents, {} tokens",
-        report.out.display(),
+        report.out,
         report.topics.len(),
         count(report.documents),
         count(report.tokens)

@@ -287,7 +287,7 @@ fn write(
     let documents = report.documents.as_ref();
     let mut facts = json!({
         "schema": "gibbstream/report-file/1",
-        "out": args.out,
+        "out": args.out.as_ref().map(|out| out.to_string_lossy()),
         "format": args.page_format,
         "model_hash": snapshot.hash(),
         "topics": report.topics.len(),

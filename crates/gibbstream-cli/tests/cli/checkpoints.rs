@@ -314,7 +314,15 @@ fn other_files_and_another_standard_input_are_refused() {
         })
     };
     piped("--max-seconds 0.000001", text.clone()).ok();
-    piped("--resume", text.replace("plot", "blot"))
-        .refused(&format!("-: does not begin with what the run has learnt from; {ADVICE}"));
+    let lines =
+        |text: &str, count| text.lines().take(count).map(|line| format!("{line}\n")).collect::<String>();
+    let changed = text.replace("plot", "blot");
+    // One that ends early is another one too: what was read before was more than what was learnt from.
+    let before = kept(&folder);
+    for other in [changed.clone(), lines(&changed, 60), lines(&text, 60), String::new()] {
+        piped("--resume", other)
+            .refused(&format!("-: does not begin with what the run has learnt from; {ADVICE}"));
+        assert_eq!(kept(&folder), before, "nothing of another input is kept");
+    }
     assert_eq!(piped("--resume", text).ok().json()["documents"], 120);
 }

@@ -5,8 +5,9 @@ use crate::support::{Folder, Ran, run, run_with, skipped};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// A checkpoint of 200 topics of 60 words is larger than the buffer it is written through, so it takes several writes.
 const LINE: &str =
-    "train uci --topics 4 --batch 20 --sweeps 5 --json --threads 1 --checkpoint ck --checkpoint-every 5b";
+    "train uci --topics 200 --batch 20 --sweeps 5 --json --threads 1 --checkpoint ck --checkpoint-every 5b";
 const NO_SPACE: (&str, &str) = ("28", "No space left on device (os error 28)");
 const IO_ERROR: (&str, &str) = ("5", "Input/output error (os error 5)");
 const LOG: &str = "calls.log";
@@ -88,6 +89,9 @@ fn each_call_fails(lasting: bool, (number, answer): (&str, &str)) {
             run(folder, &format!("inspect {} --json", path.display())).ok();
         }
         if failed.is_empty() {
+            let writes =
+                |file: &str| calls.iter().filter(|call| call.kind == "write" && call.file == file).count();
+            assert!(calls.iter().any(|call| writes(&call.file) > 1), "one write is all: {calls:?}");
             assert_eq!(ran.ok().json()["model_hash"], whole["model_hash"], "call {nth}");
             break;
         }
@@ -110,31 +114,82 @@ fn all_calls_from_one_on_fail_for_want_of_space() {
     each_call_fails(true, NO_SPACE);
 }
 
-#[test]
-fn a_read_that_fails_is_told_with_the_name_of_the_file() {
-    let faults = Faults::new();
-    let mut named = std::collections::BTreeSet::new();
+/// Every read in turn fails, or brings a signal, until a run is not disturbed any more.
+fn at_each_read(faults: &Faults, line: &str, fault: (&str, &str), mut each: impl FnMut(&Call, &Ran)) {
     for nth in 1.. {
-        assert!(nth < 200, "the reads never stop failing");
-        let (ran, calls) = faults.run(
-            "train reviews.txt uci --topics 3 --batch 50 --sweeps 2 --json --threads 1",
-            &[("FAIL_KINDS", "read"), ("FAIL_NTH", &nth.to_string()), ("FAIL_ERRNO", IO_ERROR.0)],
-        );
+        assert!(nth < 200, "the reads never stop being disturbed");
+        let nth = nth.to_string();
+        let (ran, calls) = faults.run(line, &[("FAIL_KINDS", "read"), ("FAIL_NTH", &nth), fault]);
         let Some(failed) = calls.iter().find(|call| call.failed) else {
             ran.ok();
             break;
         };
-        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{failed:?}: {}", ran.stderr);
-        let told = format!("error: {}: cannot ", failed.file);
-        assert!(
-            ran.stderr.contains(&told) && ran.stderr.contains("(os error 5)"),
-            "{failed:?}: {}",
-            ran.stderr
-        );
-        named.insert(failed.file.clone());
+        each(failed, &ran);
     }
+}
+
+#[test]
+fn a_read_that_fails_is_told_with_the_name_of_the_file() {
+    let faults = Faults::new();
+    let folder = &faults.folder;
+    let line = "train reviews.txt uci --topics 3 --batch 50 --sweeps 2 --json --threads 1 --out m.gbs";
+    let whole = run(folder, line).ok().json();
+    let (mut named, mut later) = (std::collections::BTreeSet::new(), 0);
+    at_each_read(&faults, line, ("FAIL_ERRNO", IO_ERROR.0), |failed, ran| {
+        let told = format!("{}: cannot ", failed.file);
+        let is_told = ran.stderr.lines().any(|line| line.contains(&told) && line.ends_with("(os error 5)"));
+        assert!(is_told, "{failed:?}: {}", ran.stderr);
+        named.insert(failed.file.clone());
+        let is_written = std::fs::remove_file(folder.file("m.gbs")).is_ok();
+        if ran.code == Some(0) {
+            // Learning was over, and words to show were looked for: no model is lost for that.
+            assert!(ran.stderr.contains("warning: the model is complete, but "), "{}", ran.stderr);
+            assert!(is_written && ran.json()["model_hash"] == whole["model_hash"], "{failed:?}: {ran:?}");
+            later += 1;
+        } else {
+            assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{failed:?}: {}", ran.stderr);
+            assert!(!is_written || named.len() == 1, "{failed:?}");
+        }
+    });
     let all = ["reviews.txt", "uci/docword.txt.zst", "uci/vocab.txt"];
     assert_eq!(named.iter().map(String::as_str).collect::<Vec<_>>(), all, "some were never failed");
+    assert!(later > 0, "no read failed after learning");
+}
+
+/// A signal at any read: before there is anything to save the program ends at once, then it saves, also while words to show
+/// are looked for; and what was saved goes on to the same end.
+#[test]
+fn a_signal_at_any_read_loses_nothing() {
+    let faults = Faults::new();
+    let folder = &faults.folder;
+    let line = "train reviews.txt --topics 3 --batch 20 --sweeps 2 --json --threads 1";
+    run(folder, &format!("{line} --out whole.gbs")).ok();
+    let is_whole = || folder.read("m.gbs") == folder.read("whole.gbs");
+    let (mut before, mut learnt) = (0, 0);
+    at_each_read(&faults, &format!("{line} --out m.gbs"), ("FAIL_SIGNAL", "15"), |failed, ran| {
+        let is_written = folder.file("m.gbs").exists();
+        if ran.code == Some(143) {
+            assert_eq!(is_written, ran.stderr.contains("; the model so far is in m.gbs\n"), "{ran:?}");
+            before += u32::from(!is_written);
+            learnt = learnt.max(if is_written { ran.json()["documents"].as_u64().unwrap() } else { 0 });
+        } else {
+            // It came when there was nothing left to do.
+            assert!(ran.code == Some(0) && is_whole(), "{failed:?}: {ran:?}");
+        }
+        std::fs::remove_file(folder.file("m.gbs")).ok();
+    });
+    assert!(before > 0 && learnt == 120, "{before} before learning; {learnt} documents learnt from at most");
+    std::fs::remove_file(folder.file("m.gbs")).unwrap(); // of the run that was not disturbed
+    let checked = format!("{line} --checkpoint ck --resume --out m.gbs");
+    at_each_read(&faults, &checked, ("FAIL_SIGNAL", "15"), |failed, ran| {
+        if ran.code == Some(143) {
+            assert!(!folder.file("m.gbs").exists());
+            run(folder, &checked).ok();
+        }
+        assert!(is_whole(), "{failed:?}: the same model, and the words that are shown too");
+        std::fs::remove_dir_all(folder.file("ck")).unwrap();
+        std::fs::remove_file(folder.file("m.gbs")).unwrap();
+    });
 }
 
 /// A file that is renamed before its content is on the disk can be empty after a crash; a name that is not on the disk

@@ -5,11 +5,13 @@
    FAIL_KINDS    kinds of calls that may fail, such as "create write fsync rename"
    FAIL_NTH      which of them fails, from 1; FAIL_LASTING: and all after it
    FAIL_ERRNO    what the system is said to have answered
+   FAIL_SIGNAL   the number of a signal that arrives then, instead of a failure
    FAULT_RECORD  folder that gets a file for every call that changed something: what a disk would have to be told */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -47,6 +49,7 @@ static int fails(const char *kind, const char *path) {
         failed = nth > 0 && (call == nth || (getenv("FAIL_LASTING") && call > nth));
     }
     note(kind, path, failed);
+    if (failed && getenv("FAIL_SIGNAL")) return raise(atoi(variable("FAIL_SIGNAL")));
     if (failed) errno = atoi(variable("FAIL_ERRNO"));
     return failed;
 }

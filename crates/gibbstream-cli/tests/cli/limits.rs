@@ -65,6 +65,8 @@ fn names_that_are_not_utf_8_are_names() {
     let folder = Folder::with_corpora();
     let name = |text: &[u8]| OsString::from_vec(text.to_vec());
     std::fs::copy(folder.file("reviews.txt"), folder.path().join(name(b"r\xff.txt"))).unwrap();
+    folder.write("dated.jsonl", "{\"text\":\"plot actor\",\"date\":\"2024-05-17\"}\n".repeat(3));
+    std::fs::rename(folder.file("dated.jsonl"), folder.path().join(name(b"d\xff.jsonl"))).unwrap();
     let checked = |line: &str, names: &[&[u8]]| {
         run_with(&folder, line, |command| {
             command.args(names.iter().map(|text| name(text)));
@@ -85,6 +87,12 @@ fn names_that_are_not_utf_8_are_names() {
         ("man --json", &[b"pages\xfd"]),
         ("synth --docs 5 --json --out", &[b"synthetic\xfd"]),
         ("train --topics 2 --json --continue", &[b"m\xfe.gbs", b"r\xff.txt"]),
+        ("report --json --out", &[b"page\xfd.html", b"m\xfe.gbs", b"r\xff.txt"]),
+        ("merge --json --out", &[b"merged\xfd.gbs", b"m\xfe.gbs", b"m\xfe.gbs"]),
+        ("compare --json", &[b"m\xfe.gbs", b"m\xfe.gbs", b"m\xfe.gbs"]),
+        ("label --json --set 0=a --out", &[b"named\xfd.gbs", b"m\xfe.gbs"]),
+        ("choose-k --json --grid 2,3 --seeds 1 --sweeps 2 --out", &[b"choice\xfd.svg", b"r\xff.txt"]),
+        ("timeline --json --time-field date --out", &[b"times\xfd.csv", b"m\xfe.gbs", b"d\xff.jsonl"]),
     ] {
         let ran = checked(line, names);
         assert!(matches!(ran.code, Some(0)), "{line} {names:?}: {ran:?}");

@@ -88,6 +88,44 @@ fn before_the_first_minibatch_there_is_no_model() {
     assert!(!folder.file("m.gbs").exists());
 }
 
+/// The language is looked for in the first minibatch, which may be long in coming.
+#[test]
+fn a_stream_that_has_not_shown_its_language_can_be_left() {
+    let folder = Folder::new();
+    folder.write("vocab.txt", "plot\nactor\nnovel\npage\n");
+    folder.write("log", "plot actor novel page\n");
+    let flags = "--format text --vocab vocab.txt --topics 2 --batch 2 --log log.jsonl --out m.gbs";
+    for (input, signal, name, code) in [
+        ("-", "-INT", "Ctrl-C", 130),
+        ("-", "-TERM", "SIGTERM", 143),
+        ("-", "-HUP", "SIGHUP", 129),
+        ("log --follow", "-TERM", "SIGTERM", 143),
+    ] {
+        let mut child = signalled()
+            .current_dir(folder.path())
+            .args(format!("train {input} {flags}").split(' '))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.as_mut().unwrap().write_all(b"plot actor novel page\n").unwrap();
+        wait_until("it waits for a second document", || reads_ahead(&child));
+        send(&child, signal);
+        let (found, stdout, stderr) = end(child);
+        let told = format!("{name} arrived before the first minibatch was learnt, so there is no model\n");
+        assert_eq!((found, stdout.as_str(), stderr.as_str()), (Some(code), "", told.as_str()), "{input}");
+        assert!(!folder.file("m.gbs").exists() && !folder.file("log.jsonl").exists());
+    }
+}
+
+/// Whether a program has a thread that reads for it.
+fn reads_ahead(child: &Child) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", child.id())) else { return false };
+    let names = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());
+    names.into_iter().any(|name| name == "reader\n")
+}
+
 #[test]
 fn commands_with_nothing_to_save_end_at_once() {
     let folder = Folder::with_models();

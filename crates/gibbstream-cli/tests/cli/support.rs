@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -90,13 +91,31 @@ pub fn skipped(test: &str, why: &str) {
     std::io::stderr().write_all(format!("SKIPPED: {test}: {why}\n").as_bytes()).unwrap();
 }
 
-/// A temporary folder.
-pub struct Folder(TempDir);
+/// No test takes longer than this, the slow ones included: whatever it waits for will not come.
+const LONGEST_TEST: Duration = Duration::from_secs(3600);
+
+/// A temporary folder, which a test has as long as it runs: after [`LONGEST_TEST`] the process ends with its name.
+pub struct Folder(TempDir, #[allow(dead_code, reason = "dropping it ends the watch")] Sender<()>);
+
+fn watch() -> Sender<()> {
+    let (sender, receiver) = channel();
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    std::thread::spawn(move || {
+        if receiver.recv_timeout(LONGEST_TEST) == Err(RecvTimeoutError::Timeout) {
+            let minutes = LONGEST_TEST.as_secs() / 60;
+            std::io::stderr()
+                .write_all(format!("{test}: not over after {minutes} minutes\n").as_bytes())
+                .ok();
+            std::process::abort();
+        }
+    });
+    sender
+}
 
 impl Folder {
     /// An empty one.
     pub fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self(tempfile::tempdir().unwrap(), watch())
     }
 
     /// One with `reviews.txt` (text), `reviews.jsonl` (the same with names) and a small `uci/` corpus.

@@ -3,6 +3,8 @@
 use crate::server::{Server, documents, refused};
 use crate::support::{Folder, run, run_with};
 use serde_json::Value;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What `train -` makes of these documents with these flags.
 pub fn offline(folder: &Folder, lines: &[String], flags: &str) -> Value {
@@ -109,6 +111,30 @@ fn a_cut_is_in_the_log_and_made_again() {
         run(&folder, "inspect c.gbs --json").ok().json()
     };
     assert_eq!(model["model_hash"], by_hand["model_hash"]);
+}
+
+#[test]
+fn a_minibatch_is_cut_also_while_documents_drop_in() {
+    let folder = Folder::new();
+    let lines = documents(4);
+    let server = Server::start(&folder, "--data d --topics 3 --batch 1000000 --sweeps 5 --max-wait 0.3");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for line in &lines {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    server.send(std::slice::from_ref(line));
+                }
+            });
+        }
+        // Whatever happens, the others shall end.
+        let found = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            server.wait("something is learnt", |model| model["documents"].as_u64() > Some(0))
+        }));
+        is_over.store(true, Ordering::Relaxed);
+        let progress = &found.unwrap()["progress"];
+        assert!(progress["accepted"].as_u64() < Some(1_000_000), "no minibatch was full: {progress}");
+    });
 }
 
 #[test]

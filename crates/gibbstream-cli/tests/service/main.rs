@@ -26,3 +26,5 @@ mod limits;
 mod security;
 
 mod recipes;
+
+mod growth;

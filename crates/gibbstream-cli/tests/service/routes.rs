@@ -79,6 +79,13 @@ fn answers_are_those_of_the_program() {
         "the model does not know this word; words are spelled as in /v1/topics"
     );
     assert_eq!(server.get("/v1/topics/3").expect(404).detail(), "there is no topic 3; see /v1/topics");
+    for (query, reason) in [
+        ("words=many", "words: invalid digit found in string"),
+        ("word=5", "word: unknown field `word`, expected `words` or `lambda`"),
+    ] {
+        let told = server.get(&format!("/v1/topics?{query}")).expect(422).detail();
+        assert_eq!(told, format!("{reason}; /v1/openapi.json describes the parameters"));
+    }
     // Mixtures: text, tokens and counts of the same words are the same document.
     let texts = ["plot actor film film unheard", "song album"];
     let asked: Vec<Value> = texts.iter().map(|text| json!({ "id": text[..4], "text": text })).collect();

@@ -77,7 +77,11 @@ pub struct WordsQuery {
 
 impl WordsQuery {
     fn check(query: Result<Query<Self>, QueryRejection>) -> Answer<(usize, WordOrder)> {
-        let Query(query) = query.map_err(|refused| Problem::unprocessable(refused.body_text()))?;
+        let Query(query) = query.map_err(|refused| {
+            let text = refused.body_text();
+            let reason = text.rsplit_once("query string: ").map_or(text.as_str(), |(_, reason)| reason);
+            Problem::unprocessable(format!("{reason}; /v1/openapi.json describes the parameters"))
+        })?;
         let (words, lambda) = (query.words.unwrap_or(WORDS_PREPARED), query.lambda);
         if !(1..=MOST_WORDS).contains(&words) {
             return Err(Problem::unprocessable(format!(

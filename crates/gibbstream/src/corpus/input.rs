@@ -112,7 +112,7 @@ impl Input {
                     *documents = Some(matrix_market::read_header(&mut lines, transpose)?.0.documents);
                 }
                 if packed && format == Format::Parquet {
-                    return Self::new(path, content, Origin::Once(Some(Box::new(lines)))).unpacked();
+                    return Self::once(path, format, &UciFiles::of_docword(path), given);
                 }
                 Ok(Self::new(path, content, Origin::File(path.to_path_buf())))
             }
@@ -206,9 +206,17 @@ impl Input {
         }
     }
 
+    /// Whether it is known to be what it was before, if there was a before.
+    pub fn is_confirmed(&self) -> bool {
+        self.trace.is_confirmed()
+    }
+
     /// How far it was read; `None` if it was not.
     pub fn place(&self) -> Option<InputPlace> {
-        if !matches!(self.content, Content::Parquet(_)) || is_stdin(&self.name) {
+        // What is not read from the top was not traced, unless it was copied.
+        let is_file =
+            matches!(*self.origin.lock().unwrap_or_else(PoisonError::into_inner), Origin::File(_));
+        if !(is_file && matches!(self.content, Content::Parquet(_))) {
             return self.trace.place(&self.name);
         }
         // It cannot be read any more, which reading it will tell.

@@ -22,7 +22,9 @@ mod synthetic;
 
 pub use text::open_vocabulary::{NewWords, OpenRule, OpenState, OpenVocabulary, Usage};
 pub use text::segments::Segmentation;
+pub use text::stems::Stems;
 pub use text::stop_words::StopWords;
+pub use text::term_weights::TermWeights;
 pub use text::language::{Language, SAMPLED_DOCUMENTS, SAMPLED_FROM_STREAMS};
 pub use text::markup::Html;
 pub use text::phrases::{LEAST_NPMI, Phrase, PhraseCounter, Phrases};

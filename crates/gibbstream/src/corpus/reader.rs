@@ -307,6 +307,11 @@ impl ResolvedInputs {
         self.selection.inputs.iter().map_while(Input::place).collect()
     }
 
+    /// Whether all inputs are known to be what the run has read before, as far as it has read them.
+    pub fn are_confirmed(&self) -> bool {
+        self.selection.inputs.iter().all(Input::is_confirmed)
+    }
+
     /// Whether documents come from where an earlier part of the run stopped, and not from the top.
     pub fn begin_in_place(&self) -> bool {
         self.selection.start.is_some()
@@ -334,6 +339,14 @@ impl ResolvedInputs {
         let selection = Selection { start: None, skip, limit, ..Selection::clone(&self.selection) };
         let vocabulary_file = self.vocabulary_file.clone();
         Self { selection: Arc::new(selection), vocabulary_file, notices: Vec::new() }
+    }
+
+    /// The same inputs for another look, whose bad records are counted for themselves; what is spooled is spooled for both.
+    #[must_use]
+    pub fn counting_apart(&self) -> Self {
+        let bad = Arc::new(BadRecords::new(self.selection.bad.are_skipped()));
+        let selection = Selection { bad, ..Selection::clone(&self.selection) };
+        Self { selection: Arc::new(selection), ..self.clone() }
     }
 
     /// The same inputs, whose documents keep other fields, which must pass a check; what is spooled is spooled for both.
@@ -536,6 +549,20 @@ impl ResolvedInputs {
         let CountedWords { counter, dropped, .. } = words;
         let (vocabulary, report) = counter.finish_reporting(&self.limits(limits))?;
         Ok((vocabulary, WordReport { dropped, ..report }))
+    }
+
+    /// The tokenizer with stems written as their most frequent forms in the chosen documents; with a vocabulary file, as the first
+    /// of its words. `progress` is told now and then how many documents have been read.
+    pub fn find_forms(&self, progress: &mut dyn FnMut(u64)) -> Result<Tokenizer> {
+        let tokenizer = self.tokenizer();
+        if !tokenizer.needs_forms() {
+            return Ok(tokenizer.clone());
+        }
+        let words = match &self.vocabulary_file {
+            Some(file) => Vocabulary::load(file)?,
+            None => self.cut_by(tokenizer.single_words()).count(None, &VocabularyLimits::default(), progress)?.0,
+        };
+        Ok(tokenizer.written_as(words.words()))
     }
 
     /// Words that belong together, found in the chosen documents: those that follow each other as the tokenizer cuts them.

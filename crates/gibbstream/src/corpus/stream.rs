@@ -222,7 +222,15 @@ impl Iterator for Documents {
     type Item = Result<Document>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.step(|stream, vocabulary| stream.next(vocabulary))
+        let document = self.step(|stream, vocabulary| stream.next(vocabulary))?;
+        let document = match &self.numbering {
+            Numbering::Fixed(vocabulary) => document.and_then(|document| vocabulary.weighted(document)),
+            Numbering::Open(_) => document,
+        };
+        if document.is_err() {
+            self.stream = None;
+        }
+        Some(document)
     }
 
     /// Passes over documents without looking for their words.

@@ -30,6 +30,9 @@ pub struct Particles {
     streams: Vec<Stream>,
     /// Working space for the tokens of a document.
     pub(super) tokens: Vec<u32>,
+    /// Tokens that were drawn in all particles.
+    #[cfg(test)]
+    pub(super) draws: usize,
 }
 
 /// The topics that any particle uses, and their weights for the words of the document.
@@ -45,6 +48,9 @@ struct Slots {
     blocks: usize,
     /// `words x blocks` blocks; what lies in slots without tokens does not matter.
     weights: Vec<Block>,
+    /// How often the weights of a topic were looked up.
+    #[cfg(test)]
+    lookups: usize,
 }
 
 impl Particles {
@@ -116,6 +122,10 @@ impl Particles {
     /// Draws the token at `place` in all particles.
     #[inline(always)]
     fn draw_in_all<V: Lanes>(&mut self, view: &TopicView, place: usize) {
+        #[cfg(test)]
+        {
+            self.draws += 1;
+        }
         let mut particle = 0;
         // A draw may make the blocks more; the others go on with that many.
         while particle < self.number {
@@ -286,6 +296,10 @@ impl Slots {
             self.topics[slot] = topic as u32;
         }
         self.slot_of[topic] = slot as u32;
+        #[cfg(test)]
+        {
+            self.lookups += 1;
+        }
         let (block, place) = (slot / WIDTH, slot % WIDTH);
         let column = view.relative_column(&self.words, topic);
         for (weights, weight) in self.weights.chunks_exact_mut(self.blocks).zip(column) {
@@ -332,4 +346,48 @@ fn widened(matrix: &[Block], old: usize, new: usize) -> Vec<Block> {
         to[..old].copy_from_slice(from);
     }
     wide
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::{Document, Minibatch};
+    use crate::evaluation::sequential::Sequential;
+    use crate::evaluation::Estimator;
+    use crate::model::topics::lda::Topics;
+
+    const WORDS: usize = 40;
+
+    /// What scoring one document takes: draws of tokens, lookups of topics' weights, and numbers that are held.
+    fn work(tokens: usize, particles: usize) -> (usize, usize, usize) {
+        let weight = |word: usize, topic: usize| 1.0 + ((word * 7 + topic * 13) % 11) as f64;
+        let sum = |topic| (0..WORDS).map(|word| weight(word, topic)).sum::<f64>();
+        let beta = (0..WORDS).flat_map(|word| (0..WIDTH).map(move |topic| weight(word, topic) / sum(topic)));
+        let topics = Topics { beta: beta.collect(), alpha: vec![0.5; WIDTH] };
+        let words: Vec<u32> = (0..tokens).map(|place| (place * place % WORDS) as u32).collect();
+        let batch = Minibatch::new(&[Document::from_tokens(&words)], 0, 0);
+        let mut view = TopicView::for_sampling();
+        topics.view(&batch, &mut view);
+        let mut space = Particles::default();
+        let walk = Sequential::new(Estimator::Smc, particles);
+        assert!(walk.log_likelihood(&view, batch.document(0), Seed(1), 0, &mut space) < 0.0);
+        let held = (space.slots.weights.len() + space.counts.len()) * WIDTH + space.assigned.len();
+        (space.draws, space.slots.lookups, held)
+    }
+
+    /// With as many topics as a block has slots, none is ever given away, so each is looked up once: for all particles, and
+    /// for documents of any length.
+    #[test]
+    fn particles_share_the_weights_and_long_documents_cost_what_their_length_asks_for() {
+        for (tokens, particles) in [(500, 1), (500, 20), (20_000, 1), (20_000, 20)] {
+            let (draws, lookups, held) = work(tokens, particles);
+            assert!((1..=WIDTH).contains(&lookups), "{tokens} tokens, {particles} particles: {lookups}");
+            assert!(held <= WIDTH * (WORDS + particles) + tokens * particles, "{held} numbers are held");
+            // One draw a token, and all earlier ones before each up to 1,000 tokens; beyond, few of them.
+            let most = if tokens <= 1_000 { tokens * tokens.div_ceil(2) } else { tokens * 64 };
+            assert!((tokens..=most + tokens).contains(&draws), "{draws} draws of {tokens} tokens");
+        }
+        let (few, many) = (work(20_000, 2).0, work(80_000, 2).0);
+        assert!(many <= 4 * few, "four times the tokens take {many} draws instead of {few}");
+    }
 }

@@ -1,7 +1,7 @@
 //! A small table of p(word | topic), on which the page tries documents without the program.
 
 use super::report::TryTable;
-use crate::corpus::Tokenizer;
+use crate::corpus::{Html, Rules, Segmentation, Tokenizer};
 use crate::model::topics::lda::Topics;
 use rayon::prelude::*;
 
@@ -21,15 +21,8 @@ pub(super) fn try_table(topics: &Topics, shares: &[f64], tokenizer: &Tokenizer) 
 
 fn build(topics: &Topics, shares: &[f64], tokenizer: &Tokenizer, most: usize) -> TryTable {
     let kept = heaviest(topics, shares, most);
-    let mut table = TryTable {
-        steps: STEPS,
-        coverage: kept.iter().map(|entry| entry.0).sum::<f64>().min(1.0),
-        lowercase: tokenizer.lowercase,
-        min_length: tokenizer.min_length as u32,
-        ngrams: tokenizer.ngrams as u32,
-        stop_words: tokenizer.stop_words.clone().into(),
-        ..TryTable::default()
-    };
+    let coverage = kept.iter().map(|entry| entry.0).sum::<f64>().min(1.0);
+    let mut table = TryTable { steps: STEPS, coverage, ..rules_of(tokenizer) };
     for entries in kept.chunk_by(|a, b| a.1 == b.1) {
         let word = entries[0].1;
         let row = &topics.row(word)[..shares.len()];
@@ -47,6 +40,48 @@ fn build(topics: &Topics, shares: &[f64], tokenizer: &Tokenizer, most: usize) ->
     table.starts.push(table.topics.len() as u32);
     table.word_coverage = table.word_coverage.min(1.0);
     table
+}
+
+/// A table without words, with the rules that the page cuts text by. They are taken apart one by one: a new one must be
+/// followed in `web/src/data/text`, or the page must say that it is not.
+fn rules_of(tokenizer: &Tokenizer) -> TryTable {
+    let Tokenizer {
+        lowercase,
+        min_length,
+        ngrams,
+        stop_words,
+        rules,
+        html,
+        keep_urls,
+        language,
+        stop_words_of_language: _,
+        segmentation,
+        phrases,
+        stem,
+    } = tokenizer;
+    let html_name = Html::NAMES.iter().find(|(_, known)| known == html).map_or("", |(name, _)| name);
+    TryTable {
+        lowercase: *lowercase,
+        min_length: *min_length as u32,
+        ngrams: *ngrams as u32,
+        stop_words: stop_words.clone().into(),
+        rules: match rules {
+            Rules::First => "first",
+            Rules::Second => "second",
+        }
+        .into(),
+        html: html_name.into(),
+        keep_urls: *keep_urls,
+        language: language.code().map(str::to_owned),
+        segmentation: match segmentation {
+            Segmentation::Pairs => "pairs",
+            Segmentation::Dictionary => "dictionary",
+        }
+        .into(),
+        phrases: phrases.clone().into(),
+        stems: stem.is_some(),
+        ..TryTable::default()
+    }
 }
 
 /// The pairs with the largest shares of all tokens, by word and topic.
@@ -80,6 +115,9 @@ fn heaviest(topics: &Topics, shares: &[f64], most: usize) -> Vec<Candidate> {
 fn code(probability: f64) -> u16 {
     if probability > 0.0 { (-libm::log(probability) * STEPS).round().clamp(0.0, 65535.0) as u16 } else { u16::MAX }
 }
+
+#[cfg(test)]
+mod words_tests;
 
 #[cfg(test)]
 mod tests {

@@ -71,7 +71,16 @@ impl Features {
             let problem = format!("it has more than {MAX_DOCUMENT_TOKENS} tokens");
             return Err(Error::setting("document", problem, "split it into smaller ones"));
         }
-        Ok(Document { words: count_words(words), out_of_vocabulary, ..Document::default() })
+        let document = Document { words: count_words(words), out_of_vocabulary, ..Document::default() };
+        match self {
+            Self::Words(vocabulary) => vocabulary.weighted(document),
+            _ => Ok(document),
+        }
+    }
+
+    /// How much a token of each word counts, if not all count the same.
+    pub fn term_weights(&self) -> Option<&[f64]> {
+        if let Self::Words(vocabulary) = self { vocabulary.weights() } else { None }
     }
 
     pub(super) fn open_state(&self) -> Option<&OpenState> {
@@ -93,11 +102,20 @@ pub(super) fn lines(vocabulary: &Vocabulary) -> String {
     lines
 }
 
-pub(super) fn read_words(stored: &StoredState<'_>, open: Option<OpenState>) -> Result<Features, String> {
+pub(super) fn read_words(
+    stored: &StoredState<'_>,
+    open: Option<OpenState>,
+    has_weights: bool,
+) -> Result<Features, String> {
     let text = stored.arrays.bytes("vocabulary")?;
     let text = std::str::from_utf8(&text).map_err(|_| "its vocabulary is not UTF-8".to_string())?;
     let Some(mut open) = open else {
-        return Vocabulary::new(text.lines()).map(Features::Words).map_err(|error| error.to_string());
+        let vocabulary = Vocabulary::new(text.lines()).map_err(|error| error.to_string())?;
+        if !has_weights {
+            return Ok(Features::Words(vocabulary));
+        }
+        let weights = stored.floats("term_weights", &[vocabulary.len()])?;
+        return vocabulary.with_weights(weights).map(Features::Words).map_err(|error| error.to_string());
     };
     open.rule.check().map_err(|error| error.to_string())?;
     let places: Vec<Option<Arc<str>>> =

@@ -113,6 +113,9 @@ struct Header {
     /// Only for vocabularies that are not fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     open: Option<OpenState>,
+    /// Only where tokens do not all count the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    term_weights: bool,
     /// Only in checkpoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<RunState>,
@@ -197,6 +200,9 @@ impl Model {
             let values: &[f64] = bytemuck::cast_slice(usage);
             arrays.push(Array::floats("word_usage", &[usage.len(), 2], values));
         }
+        if let Some(weights) = self.features.term_weights() {
+            arrays.push(Array::floats("term_weights", &[weights.len()], weights));
+        }
         let has_words = self.settings.model.has_topics();
         let words =
             has_words.then(|| Tensor::bytes("vocabulary", lines(&self.features.vocabulary()).into_bytes()));
@@ -219,6 +225,7 @@ impl Model {
             labels: self.labels.clone(),
             shown: self.shown.clone(),
             open: self.features.open_state().cloned(),
+            term_weights: self.features.term_weights().is_some(),
             run: run.cloned(),
         }
     }
@@ -258,12 +265,12 @@ impl Clone for Model {
 fn read(arrays: Arrays, header: Value) -> Result<(Model, Option<RunState>), String> {
     let header: Header =
         serde_json::from_value(header).map_err(|error| format!("its settings are not readable: {error}"))?;
-    let Header { settings, clock, scalars, columns, tokenizer, history, labels, shown, open, run, .. } = header;
+    let Header { settings, clock, scalars, columns, tokenizer, history, labels, shown, open, run, term_weights, .. } = header;
     let stored = StoredState { arrays, scalars: &scalars };
     let fitted = settings.restore(&stored, clock)?;
     let features = match columns {
         Some(columns) => Features::Columns(columns),
-        None => read_words(&stored, open)?,
+        None => read_words(&stored, open, term_weights)?,
     };
     if features.len() != settings.features {
         let (found, expected) = (features.len(), settings.features);

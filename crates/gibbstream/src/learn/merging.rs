@@ -137,6 +137,11 @@ fn check_same(first_name: &str, first: &Model, name: &str, model: &Model) -> Res
         let problem = format!("it cuts text into words in another way than {first_name}");
         return refuse(problem, "train all parts with the same flags for words");
     }
+    let weights = |model: &Model| model.features.term_weights().map(|_| model.features.vocabulary());
+    if weights(model) != weights(first) {
+        let problem = format!("its tokens have other weights than those of {first_name}");
+        return refuse(problem, "learn the parts on from one model (train --continue), or use {term-weights} none");
+    }
     Ok(())
 }
 
@@ -261,6 +266,8 @@ impl Words {
         let vocabulary = Vocabulary::new(words)?;
         let features = match rule {
             Some(OpenRule::Grow { .. }) => grown(models, &vocabulary, &places),
+            // The parts have the same words and weights.
+            None if models[0].1.features.term_weights().is_some() => models[0].1.features.clone(),
             _ => Features::Words(vocabulary),
         };
         Ok(Self { features, places, partial })

@@ -24,7 +24,7 @@ struct Report {
 
 #[derive(Serialize)]
 struct About {
-    model: PathBuf,
+    model: String,
     model_hash: String,
     seed: u64,
     topics: usize,
@@ -42,7 +42,7 @@ pub fn run(paths: &[PathBuf], words: usize, same: f64, output: &Output) -> anyho
         output.warn("the same model is given twice, which says nothing about stability");
     }
     let about = |(path, model): (&PathBuf, &Snapshot)| About {
-        model: path.clone(),
+        model: path.display().to_string(),
         model_hash: model.hash(),
         seed: model.settings.seed.0,
         topics: model.components(),

@@ -25,7 +25,7 @@ use gibbstream::Error;
 use gibbstream::corpus::Inputs;
 use gibbstream::explore::report::Label;
 use gibbstream::file::{Destination, Kind, Model};
-use gibbstream::learn::{Ended, FitOptions, TrainingRun, observations};
+use gibbstream::learn::{Ended, FitOptions, Observer, TrainingRun, observations};
 use log::Log;
 pub use prepare::{Prepared, words_of_stream};
 use report::Report;
@@ -65,6 +65,9 @@ pub fn run(
     let inputs = Inputs { read_before: start.read_before(&plan), ..plan.inputs.clone() }.resolve()?;
     inputs.notices().iter().for_each(|notice| output.warn(notice));
     places.check(&inputs.files())?;
+    if !prepare::wait_for_language(&inputs, &plan, start.model.as_ref(), interrupt)? {
+        return Ok(interrupt.received().map_or(Outcome::Done, |signal| before_learning(signal, output)));
+    }
     let prepared = Prepared::new(inputs, &mut plan, args, start.model.as_ref(), output)?;
     let log_bytes = start.run.as_ref().map_or(0, |state| state.notes["log_bytes"].as_u64().unwrap_or(0));
     let log = places.log.as_ref().map(|place| Log::open(place, log_bytes)).transpose()?;
@@ -161,9 +164,8 @@ fn learn(
     if run.has_learnt() && !plan.seeds.topics().is_empty() {
         run.set_labels(&seed_labels(plan))?;
     }
-    if ended == Ended::Finished && run.has_learnt() && plan.settings.model.has_topics() {
-        show_words(run, plan, prepared)?;
-    }
+    let is_shown = ended == Ended::Finished && run.has_learnt() && plan.settings.model.has_topics();
+    let ended = if is_shown { show_words(run, plan, prepared, watch) } else { ended };
     if watch.empty_documents > 0 {
         let empty = count(watch.empty_documents / plan.passes.max(1));
         output.note(format_args!("{empty} documents have no word of the vocabulary and were not used"));
@@ -182,18 +184,33 @@ fn seed_labels(plan: &Plan) -> BTreeMap<u32, Label> {
     labels.filter(|(_, label)| label.is_some()).map(label).collect()
 }
 
-/// Finds which words of the topics go together, if the documents can be read again.
-fn show_words(run: &mut TrainingRun, plan: &Plan, prepared: &Prepared) -> gibbstream::Result<()> {
-    let inputs = &prepared.source.inputs;
+/// Finds which words of the topics go together, if the documents can be read again. What was learnt is never lost for it:
+/// documents that cannot be read any more are only told, and a signal ends it, so that a resumed run does it again.
+fn show_words(run: &mut TrainingRun, plan: &Plan, prepared: &Prepared, watch: &Watch<'_>) -> Ended {
+    let inputs = prepared.source.inputs.counting_apart();
     if inputs.is_read_once() || plan.inputs.follow {
-        return Ok(());
+        return Ended::Finished;
     }
-    let mut documents = observations(inputs.documents(&run.features().vocabulary()));
-    run.show_words_of(documents.by_ref().skip(plan.holdout), prepared.documents.unwrap_or(0))?;
-    if plan.inputs.skip_bad {
-        documents.for_each(drop); // bad records are counted anew, so all of them must be met
+    let unless_stopped = |document| if watch.is_interrupted() { Err(Error::Stopped) } else { document };
+    let documents = observations(inputs.documents(&run.features().vocabulary())).map(unless_stopped);
+    match run.show_words_of(documents.skip(plan.holdout), prepared.documents.unwrap_or(0)) {
+        Ok(()) => Ended::Finished,
+        Err(Error::Stopped) => Ended::Interrupted,
+        Err(error) => {
+            let error = error.spelled(crate::args::spelling);
+            watch.output.warn(format_args!(
+                "the model is complete, but words of topics are shown by probability alone, because the documents could \
+                 not be read again: {error}"
+            ));
+            Ended::Finished
+        }
     }
-    Ok(())
+}
+
+/// Says that there is nothing to save.
+fn before_learning(signal: Signal, output: &Output) -> Outcome {
+    output.note(format_args!("{signal} arrived before the first minibatch was learnt, so there is no model"));
+    Outcome::Interrupted(signal)
 }
 
 /// Saves what was learnt and says what there is to say.
@@ -211,10 +228,7 @@ impl Finish<'_> {
         let (output, signal) = (self.output, self.signal);
         if !run.has_learnt() {
             if let Some(signal) = signal {
-                output.note(format_args!(
-                    "{signal} arrived before the first minibatch was learnt, so there is no model"
-                ));
-                return Ok(Outcome::Interrupted(signal));
+                return Ok(before_learning(signal, output));
             }
             let problem = "all documents are held out, and none is left for training";
             return Err(Error::setting("--holdout", problem, "hold fewer out").into());

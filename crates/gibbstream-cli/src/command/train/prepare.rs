@@ -3,6 +3,7 @@
 use crate::args::input::report_found;
 use crate::args::train::{Plan, TrainArgs};
 use crate::command::evaluate::tokenizer_of;
+use crate::interrupt::Interrupt;
 use crate::measure::total_memory;
 use crate::output::{Output, bytes, count};
 use crate::source::Source;
@@ -11,6 +12,7 @@ use gibbstream::corpus::{
     NumericRows, OpenRule, OpenVocabulary, ResolvedInputs, Tokenizer, Vocabulary, WordReport,
 };
 use gibbstream::file::{Features, Model};
+use gibbstream::learn::ReadAhead;
 use serde_json::json;
 
 /// Inputs that are ready to be read for training.
@@ -54,6 +56,7 @@ impl Prepared {
             let advice = "give them with --vocab, or use --vocab-mode grow or hash=BITS";
             return Err(Error::setting("--follow", problem, advice).into());
         }
+        let finds_forms = finds_words && has_text && inputs.tokenizer().needs_forms();
         let needs_words = finds_words && inputs.needs_spooling(&plan.limits);
         if needs_words || ((plan.passes > 1 || plan.phrases) && inputs.is_read_once()) {
             output.note("this input must be read more than once, so it is copied to a temporary file first");
@@ -64,12 +67,18 @@ impl Prepared {
         } else if has_text {
             inputs = inputs.cut_by(inputs.find_language(plan.first_documents())?);
         }
+        if finds_forms {
+            inputs = with_forms(&inputs, plan, output)?;
+        }
         let mut counted = None;
         let (source, features, documents) = if has_topics {
             if plan.phrases {
                 inputs = with_phrases(&inputs, plan, output)?;
             }
             let (vocabulary, documents, report) = words(&inputs, plan, open.as_ref(), base, output)?;
+            if finds_words && inputs.tokenizer().stem.is_some() {
+                inputs = inputs.cut_by(inputs.tokenizer().within(&vocabulary));
+            }
             counted = report;
             let features = open.map_or_else(|| Features::Words(vocabulary.clone()), Features::OpenWords);
             (Source::documents(inputs, vocabulary), features, documents)
@@ -98,6 +107,26 @@ impl Prepared {
         };
         Ok(Self { source, features, documents, tokenizer, words: counted })
     }
+}
+
+/// Waits for the documents that tell the language of a stream, which may be slow to send any; `false` if a signal came first.
+pub fn wait_for_language(
+    inputs: &ResolvedInputs,
+    plan: &Plan,
+    base: Option<&Model>,
+    interrupt: &Interrupt,
+) -> gibbstream::Result<bool> {
+    let is_stream = inputs.is_read_once() || plan.inputs.follow;
+    let has_text = plan.settings.model.has_topics() && inputs.have_text();
+    if !(is_stream && has_text && base.is_none() && plan.inputs.tokenizer.needs_language()) {
+        return Ok(true);
+    }
+    let (stream, first) = (inputs.clone(), plan.first_documents());
+    let looked = std::iter::once_with(move || stream.find_language(first));
+    interrupt.defer();
+    let found = ReadAhead::start(looked, 1)?.next(&|| interrupt.received().is_some());
+    interrupt.end_at_once();
+    Ok(found?.is_some() && interrupt.received().is_none())
 }
 
 /// Gives the seeds of the plan the numbers of its words.
@@ -129,7 +158,13 @@ pub fn words_of_stream(
         }
         (Some(open), ..) => Features::OpenWords(open),
         (None, Some(base), _) => base.features.clone(),
-        (None, None, Some(file)) => Features::Words(Vocabulary::load(file)?),
+        (None, None, Some(file)) => {
+            let vocabulary = Vocabulary::load(file)?;
+            if plan.inputs.tokenizer.needs_forms() {
+                plan.inputs.tokenizer = plan.inputs.tokenizer.written_as(vocabulary.words());
+            }
+            Features::Words(vocabulary)
+        }
         (None, None, None) => {
             let problem = "the words of an endless stream cannot be counted first";
             let advice = "give them with --vocab, or use --vocab-mode grow or hash=BITS";
@@ -176,6 +211,16 @@ fn words(
 fn learnt_from(inputs: &ResolvedInputs, plan: &Plan) -> ResolvedInputs {
     let (aside, limit) = (plan.holdout as u64, plan.inputs.limit);
     inputs.range(plan.inputs.skip.saturating_add(aside), limit.map(|limit| limit - aside))
+}
+
+/// The same inputs, whose stems are written as their most frequent forms.
+fn with_forms(inputs: &ResolvedInputs, plan: &Plan, output: &Output) -> gibbstream::Result<ResolvedInputs> {
+    output.progress.start("finding forms of words", "documents", None);
+    let tokenizer = learnt_from(inputs, plan).find_forms(&mut |documents| {
+        output.progress.advance(documents, || (String::new(), json!({})));
+    })?;
+    output.progress.finish();
+    Ok(inputs.cut_by(tokenizer))
 }
 
 /// The same inputs, whose words that belong together are one.
@@ -239,6 +284,10 @@ fn open_vocabulary(plan: &Plan, base: Option<&Model>) -> gibbstream::Result<Opti
     let Some(base) = base else { return OpenVocabulary::new(rule).map(Some) };
     if let Some(open) = base.features.open() {
         return Ok(Some(open.clone()));
+    }
+    if base.features.term_weights().is_some() {
+        let problem = "the model weights its words, and new ones would have no weight";
+        return Err(Error::setting("--vocab-mode", problem, "leave it out, or train without --term-weights"));
     }
     let (vocabulary, seen) = (base.features.vocabulary(), base.clock().seen);
     OpenVocabulary::opened(&vocabulary, rule.most(), base.word_counts(), seen).map(Some)

@@ -87,8 +87,10 @@ struct Traced {
     passed: u64,
     /// The furthest place of an earlier reading.
     furthest: Option<InputPlace>,
-    /// What the first bytes must be.
+    /// What the first bytes must be, as long as they have not been compared.
     expected: Option<InputPlace>,
+    /// They are something else.
+    differs: bool,
     /// Bytes whose documents have been handed out, if somebody counts them.
     taken: Option<Arc<AtomicU64>>,
 }
@@ -157,7 +159,7 @@ impl Trace {
     /// The next bytes.
     pub fn add(&self, bytes: &[u8]) -> io::Result<()> {
         let mut traced = self.locked();
-        let Traced { files, passed, expected, .. } = &mut *traced;
+        let Traced { files, passed, expected, differs, .. } = &mut *traced;
         let Some(file) = files.back_mut() else { return Ok(()) };
         let before = file.bytes;
         file.bytes += bytes.len() as u64;
@@ -166,6 +168,7 @@ impl Trace {
             let (first, rest) = bytes.split_at((place.bytes - before) as usize);
             file.hasher.update(first);
             if file.hasher.finalize().to_hex().as_str() != place.hash {
+                *differs = true;
                 return Err(io::Error::new(io::ErrorKind::InvalidData, CHANGED));
             }
             file.hasher.update(rest);
@@ -173,6 +176,22 @@ impl Trace {
             file.hasher.update(bytes);
         }
         Ok(())
+    }
+
+    /// Whether what was to be compared was, and is the same. Until then nothing that comes of it may be kept.
+    pub fn is_confirmed(&self) -> bool {
+        let traced = self.locked();
+        traced.expected.is_none() && !traced.differs
+    }
+
+    /// There are no more bytes. An input that ends before it can be compared is not the one of before.
+    pub fn end(&self) -> io::Result<()> {
+        let traced = self.locked();
+        let read = traced.files.back().map_or(0, |file| file.bytes);
+        match &traced.expected {
+            Some(place) if place.bytes > read => Err(io::Error::new(io::ErrorKind::InvalidData, CHANGED)),
+            _ => Ok(()),
+        }
     }
 
     /// A counter for the bytes whose documents have been handed out; from now on places tell where the next one begins.
@@ -215,6 +234,9 @@ impl<R> TracedReader<R> {
 impl<R: Read> Read for TracedReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(into)?;
+        if count == 0 && !into.is_empty() {
+            self.trace.end()?;
+        }
         self.trace.add(&into[..count])?;
         Ok(count)
     }
@@ -244,10 +266,17 @@ mod tests {
             assert_eq!(trace.place(&path).unwrap(), place);
             let again = Trace::expecting(place.clone());
             again.begin(None);
-            assert!(b"one two three".chunks(chunk).all(|some| again.add(some).is_ok()));
-            let other = Trace::expecting(place);
+            assert!(again.add(b"one").is_ok() && !again.is_confirmed());
+            assert!(b" two three".chunks(chunk).all(|some| again.add(some).is_ok()) && again.is_confirmed());
+            let other = Trace::expecting(place.clone());
             other.begin(None);
-            assert!(b"one TWO three".chunks(chunk).any(|some| other.add(some).is_err()));
+            assert!(b"one TWO three".chunks(chunk).any(|some| other.add(some).is_err()) && !other.is_confirmed());
+            // What ends too early is not the same either, whatever it has.
+            for (content, is_same) in [(&b"one tw"[..], false), (b"", false), (b"one two", true)] {
+                let shorter = TracedReader::new(content, &Trace::expecting(place.clone()));
+                shorter.trace.begin(None);
+                assert_eq!(io::copy(&mut { shorter }, &mut io::sink()).is_ok(), is_same, "{content:?}");
+            }
         }
     }
 

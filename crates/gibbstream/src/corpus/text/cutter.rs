@@ -1,4 +1,4 @@
-//! Pieces of text to tokens: case, apostrophes, length, stop words, phrases, joined words.
+//! Pieces of text to tokens: case, apostrophes, length, stop words, stems, phrases, joined words.
 
 use std::ops::Range;
 
@@ -122,6 +122,9 @@ impl<'a, V: FnMut(Cut<'_>)> Cutter<'a, V> {
 
     /// Hands out the word, or lets it wait for one that makes it a phrase.
     fn keep(&mut self, place: Range<usize>) {
+        if let Some(stems) = &self.tokenizer.stem {
+            stems.fold(&mut self.word);
+        }
         if self.tokenizer.phrases.is_empty() {
             let word = std::mem::take(&mut self.word);
             self.hand_out(&word, place);

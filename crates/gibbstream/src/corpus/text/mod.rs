@@ -24,6 +24,10 @@ pub(crate) mod language;
 
 pub(crate) mod phrases;
 
+pub(crate) mod stems;
+
+pub(crate) mod term_weights;
+
 pub(crate) mod cutter;
 
 pub(crate) mod tokenizer;

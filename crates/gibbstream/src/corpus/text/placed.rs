@@ -10,6 +10,8 @@ struct Part {
     /// The bytes of the original that it stands for.
     from: usize,
     to: usize,
+    /// Whether it stands there as it is, byte by byte.
+    is_kept: bool,
 }
 
 /// A changed text.
@@ -36,13 +38,12 @@ impl Placed {
         if part.is_empty() {
             return;
         }
-        self.put(&original[part.clone()], part);
+        self.push(&original[part.clone()], part, true);
     }
 
     /// Adds something that stands for a part of the original.
     pub fn put(&mut self, text: &str, part: Range<usize>) {
-        self.parts.push(Part { at: self.text.len(), from: part.start, to: part.end });
-        self.text.push_str(text);
+        self.push(text, part, false);
     }
 
     /// The same for one character.
@@ -57,17 +58,15 @@ impl Placed {
             return 0..0;
         }
         let (first, last) = (part(place.start), part(place.end - 1));
-        let start = (first.from + (place.start - first.at)).min(first.to);
-        let last_end = last.from + (place.end - last.at);
-        // What is not kept as it is stands for the whole of its part.
-        let end = if self.is_kept(last) { last_end } else { last.to };
+        // What is not kept as it is stands for the whole of its part: a place within it may be within a character.
+        let start = if first.is_kept { first.from + (place.start - first.at) } else { first.from };
+        let end = if last.is_kept { last.from + (place.end - last.at) } else { last.to };
         start..end.max(start)
     }
 
-    fn is_kept(&self, part: Part) -> bool {
-        let next = self.parts.partition_point(|other| other.at <= part.at);
-        let end = self.parts.get(next).map_or(self.text.len(), |next| next.at);
-        end - part.at == part.to - part.from
+    fn push(&mut self, text: &str, part: Range<usize>, is_kept: bool) {
+        self.parts.push(Part { at: self.text.len(), from: part.start, to: part.end, is_kept });
+        self.text.push_str(text);
     }
 }
 
@@ -89,5 +88,21 @@ mod tests {
             assert_eq!(&original[placed.original(start..start + word.len())], expected);
         }
         assert_eq!(placed.original(0..0), 0..0);
+    }
+
+    #[test]
+    fn places_within_something_else_are_those_of_the_whole() {
+        // Of the same length as before, shorter and longer.
+        for (before, after) in [("㏇", "Co."), ("ﬁ", "fi"), ("´", " \u{301}")] {
+            let original = format!("a{before}b");
+            let mut placed = Placed::default();
+            placed.keep(&original, 0..1);
+            placed.put(after, 1..1 + before.len());
+            placed.keep(&original, 1 + before.len()..original.len());
+            let inner = 1..1 + after.len();
+            assert_eq!(&original[placed.original(inner.start + 1..inner.end)], before);
+            assert_eq!(&original[placed.original(inner.start..inner.start + 1)], before);
+            assert_eq!(&original[placed.original(inner.start + 1..inner.end + 1)], &original[1..]);
+        }
     }
 }

@@ -12,7 +12,9 @@ use crate::corpus::text::phrases::Phrases;
 use crate::corpus::text::placed::Placed;
 use crate::corpus::text::rules_1;
 use crate::corpus::text::segments::Segmentation;
+use crate::corpus::text::stems::Stems;
 use crate::corpus::text::stop_words::StopWords;
+use crate::corpus::text::vocabulary::Vocabulary;
 use crate::corpus::text::words::{self, Manner};
 use crate::error::{Error, Result};
 
@@ -62,6 +64,9 @@ pub struct Tokenizer {
     /// Words that are one when they follow each other.
     #[serde(default, skip_serializing_if = "Phrases::is_empty")]
     pub phrases: Phrases,
+    /// Forms of one word are one word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stem: Option<Stems>,
 }
 
 /// What models did that were written before there was a choice.
@@ -95,6 +100,7 @@ impl Default for Tokenizer {
             stop_words_of_language: false,
             segmentation: Segmentation::best(),
             phrases: Phrases::default(),
+            stem: None,
         }
     }
 }
@@ -125,6 +131,10 @@ impl Tokenizer {
             let problem = "the model needs dictionaries, which this program was built without";
             return Err(Error::setting("text", problem, "build it with the feature `dictionaries`"));
         }
+        if self.stem.is_some() && !self.lowercase {
+            let problem = "stems are those of words in lower case";
+            return Err(Error::setting("stem", problem, "leave it out, or leave out {no-lowercase}"));
+        }
         if (1..=MAX_NGRAMS).contains(&self.ngrams) {
             return Ok(());
         }
@@ -152,9 +162,32 @@ impl Tokenizer {
         Self { language, stop_words, stop_words_of_language: false, ..self.clone() }
     }
 
+    /// Whether it must still be found which form a stem is written as.
+    pub fn needs_forms(&self) -> bool {
+        self.stem.as_ref().is_some_and(Stems::lacks_forms)
+    }
+
+    /// The same without stems, phrases and joined words: for finding forms.
+    #[must_use]
+    pub fn single_words(&self) -> Self {
+        Self { stem: None, phrases: Phrases::default(), ngrams: 1, ..self.clone() }
+    }
+
+    /// The same with stems written as the first of these words that has each.
+    #[must_use]
+    pub fn written_as<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { stem: self.stem.as_ref().map(|stems| stems.written_as(words)), ..self.clone() }
+    }
+
+    /// The same without forms of stems that a vocabulary does not have.
+    #[must_use]
+    pub fn within(&self, vocabulary: &Vocabulary) -> Self {
+        Self { stem: self.stem.as_ref().map(|stems| stems.within(vocabulary)), ..self.clone() }
+    }
+
     fn language_of<T: AsRef<str>>(&self, texts: &[T]) -> Language {
         let stop_words = StopWords::none();
-        let reading = Self { lowercase: true, min_length: 1, ngrams: 1, stop_words, ..self.clone() };
+        let reading = Self { lowercase: true, min_length: 1, ngrams: 1, stop_words, stem: None, ..self.clone() };
         let words = texts.iter().map(|text| {
             let text = text.as_ref();
             let mut end = text.len().min(READ_BYTES);

@@ -7,6 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::corpus::bytes::lines::Lines;
 use crate::corpus::bytes::source::Source;
+use crate::corpus::Document;
+use crate::corpus::text::term_weights;
 use crate::corpus::text::tokenizer::Cut;
 use crate::error::{Error, Result};
 use crate::numerics::random::mix;
@@ -52,7 +54,11 @@ impl WordIds for NoWords {
 
 /// Words numbered from 0. Copies share their memory.
 #[derive(Clone, Default)]
-pub struct Vocabulary(Arc<Places>);
+pub struct Vocabulary {
+    places: Arc<Places>,
+    /// How much a token of each word counts, if not all count the same.
+    weights: Option<Arc<[f64]>>,
+}
 
 #[derive(Default)]
 struct Places {
@@ -131,6 +137,32 @@ impl Vocabulary {
         })
     }
 
+    fn of(places: Places) -> Self {
+        Self { places: Arc::new(places), weights: None }
+    }
+
+    /// The same words, of which each token counts as much as its weight. Refuses weights that are not those of these words.
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        if weights.len() != self.len() || !weights.iter().all(|weight| *weight >= 0.0 && weight.is_finite()) {
+            let problem = "the weights of its words are not one number from 0 on for each";
+            return Err(Error::setting("vocabulary", problem, "give the weights that belong to it"));
+        }
+        Ok(Self { weights: Some(weights.into()), ..self })
+    }
+
+    /// How much a token of each word counts, if not all count the same.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// A document of these words as it counts: with weights, counts are rounded without bias.
+    pub fn weighted(&self, document: Document) -> Result<Document> {
+        match &self.weights {
+            None => Ok(document),
+            Some(weights) => term_weights::weighted(document, weights),
+        }
+    }
+
     fn number(words: Vec<Arc<str>>) -> Result<Self, (Arc<str>, Flaw)> {
         // The last number is left free, as a mark for unknown words.
         if words.len() >= u32::MAX as usize {
@@ -148,7 +180,7 @@ impl Vocabulary {
                 return Err((word.clone(), Flaw::Repeated(at, first as usize)));
             }
         }
-        Ok(Self(Arc::new(Places { words, ids, ..Places::default() })))
+        Ok(Self::of(Places { words, ids, ..Places::default() }))
     }
 
     /// Words by place, some of which may be free; with `hash_bits`, words are found by hashing.
@@ -163,46 +195,46 @@ impl Vocabulary {
             }
             words.words.push(word.unwrap_or_else(|| format!("#{place}").into()));
         }
-        Self(Arc::new(words))
+        Self::of(words)
     }
 
     /// The word of a place; `None` if the place is free.
     pub fn known(&self, place: u32) -> Option<Arc<str>> {
-        (!self.0.free.contains(&place)).then(|| self.0.words[place as usize].clone())
+        (!self.places.free.contains(&place)).then(|| self.places.words[place as usize].clone())
     }
 
     /// Whether words are found by hashing, so that every word has a place.
     pub fn is_hashed(&self) -> bool {
-        self.0.hash_bits.is_some()
+        self.places.hash_bits.is_some()
     }
 
     /// The number of a word.
     #[inline]
     pub fn id(&self, word: &str) -> Option<u32> {
-        match self.0.hash_bits {
+        match self.places.hash_bits {
             Some(bits) => Some(bucket(word, bits)),
-            None => self.0.ids.get(word).copied(),
+            None => self.places.ids.get(word).copied(),
         }
     }
 
     /// The word with a number, which must be below [`len`](Self::len).
     pub fn word(&self, id: u32) -> &str {
-        &self.0.words[id as usize]
+        &self.places.words[id as usize]
     }
 
     /// How many words there are.
     pub fn len(&self) -> usize {
-        self.0.words.len()
+        self.places.words.len()
     }
 
     /// True if there is no word.
     pub fn is_empty(&self) -> bool {
-        self.0.words.is_empty()
+        self.places.words.is_empty()
     }
 
     /// All words by number.
     pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.0.words.iter().map(AsRef::as_ref)
+        self.places.words.iter().map(AsRef::as_ref)
     }
 }
 
@@ -214,8 +246,9 @@ impl WordIds for Vocabulary {
 
 impl PartialEq for Vocabulary {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-            || (self.0.words == other.0.words && self.0.hash_bits == other.0.hash_bits)
+        self.weights == other.weights
+            && (Arc::ptr_eq(&self.places, &other.places)
+                || (self.places.words == other.places.words && self.places.hash_bits == other.places.hash_bits))
     }
 }
 

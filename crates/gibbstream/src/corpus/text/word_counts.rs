@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::Document;
+use crate::corpus::text::term_weights::{TermWeights, idf};
 use crate::corpus::text::tokenizer::Cut;
 use crate::corpus::text::vocabulary::{Vocabulary, WordIds};
 use crate::error::{Error, Result};
@@ -26,6 +27,9 @@ pub struct VocabularyLimits {
     /// Which of the two are chosen by the number of documents instead.
     #[serde(default)]
     pub adaptive: Adaptive,
+    /// How much a token of each word counts.
+    #[serde(default)]
+    pub term_weights: TermWeights,
 }
 
 /// Limits that are chosen by the number of documents.
@@ -46,7 +50,7 @@ const LARGEST_SHARE: f64 = 0.5;
 
 impl Default for VocabularyLimits {
     fn default() -> Self {
-        Self { max_words: None, min_documents: 1, max_document_share: 1.0, adaptive: Adaptive::default() }
+        Self { max_words: None, min_documents: 1, max_document_share: 1.0, adaptive: Adaptive::default(), term_weights: TermWeights::None }
     }
 }
 
@@ -71,9 +75,9 @@ impl VocabularyLimits {
         Self { adaptive: Adaptive { min_documents: true, max_document_share: true }, ..Self::default() }
     }
 
-    /// True if nothing is dropped, so that nothing has to be counted.
+    /// True if nothing is dropped and nothing weighted, so that nothing has to be counted.
     pub fn keep_all(&self) -> bool {
-        let adapts = self.adaptive != Adaptive::default();
+        let adapts = self.adaptive != Adaptive::default() || self.term_weights != TermWeights::None;
         !adapts && self.max_words.is_none() && self.min_documents <= 1 && self.max_document_share >= 1.0
     }
 
@@ -99,6 +103,7 @@ impl VocabularyLimits {
             min_documents: if self.adaptive.min_documents { rare.max(1) } else { self.min_documents },
             max_document_share: if self.adaptive.max_document_share { share } else { self.max_document_share },
             adaptive: Adaptive::default(),
+            term_weights: self.term_weights,
         }
     }
 }
@@ -258,7 +263,15 @@ impl VocabularyCounter {
             max_document_share: limits.max_document_share,
             dropped: Dropped::default(),
         };
-        Ok((Vocabulary::new(found.into_iter().map(|word| word.word.clone()))?, report))
+        let vocabulary = Vocabulary::new(found.iter().map(|word| word.word.clone()))?;
+        let vocabulary = match limits.term_weights {
+            TermWeights::None => vocabulary,
+            TermWeights::Idf => {
+                let counts: Vec<(u64, u64)> = found.iter().map(|word| (word.documents, word.tokens)).collect();
+                vocabulary.with_weights(idf(&counts, self.documents))?
+            }
+        };
+        Ok((vocabulary, report))
     }
 
     fn nothing_left(&self, limits: &VocabularyLimits, distinct: usize, rare: usize) -> Error {

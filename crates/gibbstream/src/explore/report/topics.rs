@@ -126,6 +126,20 @@ pub struct TryTable {
     pub ngrams: u32,
     /// Words that are dropped.
     pub stop_words: Vec<String>,
+    /// The edition of the rules for words: `first` or `second`.
+    pub rules: String,
+    /// What happens to markup: `auto`, `strip` or `keep`.
+    pub html: String,
+    /// Whether URLs and email addresses are text.
+    pub keep_urls: bool,
+    /// The language of the text, as a code; null if it is not known.
+    pub language: Option<String>,
+    /// How words of scripts without blanks are found: `pairs` or `dictionary`.
+    pub segmentation: String,
+    /// Pairs of words, joined by `_`, that are one word when they follow each other.
+    pub phrases: Vec<String>,
+    /// Whether words are reduced to their stems, which the page cannot do.
+    pub stems: bool,
 }
 
 /// What a model of numbers consists of: components of a mixture, or independent sources.

@@ -188,6 +188,21 @@ mod tests {
     }
 
     #[test]
+    fn characters_that_are_written_in_several_ways_are_covered_whole() {
+        // The normal forms have other lengths, and words begin and end within them.
+        let text = "The cat´s ⒜cat ㏇ ﬁn ½cat";
+        let tokenizer = Tokenizer { min_length: 1, stop_words: StopWords::none(), ..Tokenizer::default() };
+        let mut words = Vec::new();
+        tokenizer.tokenize(text, |word| words.push(word.to_owned()));
+        let vocabulary = Vocabulary::new(words.iter().map(String::as_str).collect::<std::collections::BTreeSet<_>>()).unwrap();
+        let mut drawn: Vec<(u32, u32)> = words.iter().map(|word| (vocabulary.id(word).unwrap(), 1)).collect();
+        drawn.sort_unstable();
+        let shown = SourceText::Text(text.into()).shown(&Document::default(), &drawn, &tokenizer, &vocabulary);
+        assert_eq!(read(&shown).len(), words.len());
+        assert!(read(&shown).iter().any(|(covered, _)| covered == "㏇"));
+    }
+
+    #[test]
     fn counts_and_lists_of_tokens_become_texts() {
         let tokenizer = Tokenizer::default();
         let document = Document::from_tokens(&[0, 1, 1]);

@@ -136,8 +136,11 @@ impl TrainingRun {
     /// A text as a document with the numbers of the run's words. New words enter an open vocabulary, so it must be pushed
     /// before the next one is read.
     pub fn document(&mut self, text: &str) -> Result<Document> {
-        let plain = Tokenizer::default();
-        self.features.document(text, self.tokenizer.as_ref().unwrap_or(&plain))
+        match &self.tokenizer {
+            Some(tokenizer) => self.features.document(text, tokenizer),
+            // Its list of stop words takes longer to build than a document to cut.
+            None => self.features.document(text, &Tokenizer::default()),
+        }
     }
 
     /// The documents of an input with the numbers of the run's words. New words enter an open vocabulary, so they must be

@@ -235,7 +235,13 @@ impl TrainingRun {
         }
         self.features = match &self.features {
             Features::Columns(_) => Features::Columns(names),
-            _ => Features::Words(Vocabulary::new(names)?),
+            features => {
+                let vocabulary = Vocabulary::new(names)?;
+                Features::Words(match features.term_weights() {
+                    Some(weights) => vocabulary.with_weights(weights.to_vec())?,
+                    None => vocabulary,
+                })
+            }
         };
         Ok(())
     }

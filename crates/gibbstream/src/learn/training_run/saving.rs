@@ -83,7 +83,9 @@ impl TrainingRun {
     }
 
     fn write_checkpoint(&mut self, finished: bool) -> Result<bool> {
-        if self.words_are_ahead {
+        // Standard input is compared with what it was as it is read, and may turn out to be another one.
+        let is_other = self.inputs.as_ref().is_some_and(|inputs| !inputs.are_confirmed());
+        if self.words_are_ahead || is_other {
             return Ok(false); // the checkpoint before is the one to go on from
         }
         let Some(mut checkpoints) = self.checkpoints.take() else { return Ok(false) };
