@@ -7,7 +7,7 @@ export const count = (value: number) => grouped.format(value);
 /** Per cent with about two digits that count. */
 export function percent(value: number): string {
   const p = value * 100;
-  const digits = p !== 0 && Math.abs(p) < 1 ? 2 : Math.abs(p) < 10 ? 1 : 0;
+  const digits = p !== 0 && Math.abs(p) < 0.995 ? 2 : Math.abs(p) < 9.95 ? 1 : 0;
   return p !== 0 && Math.abs(p) < 0.005 ? "<0.01 %" : `${p.toFixed(digits)} %`;
 }
 

@@ -49,6 +49,8 @@ test("numbers for people", () => {
     "12 %",
     "100 %",
   ]);
+  // What rounds to ten or to one is written as ten and one are.
+  expect([0.0996, 0.0994, 0.00996].map(percent)).toEqual(["10 %", "9.9 %", "1.0 %"]);
   expect([0, 0.05, 0.125].map(percentTick)).toEqual(["0 %", "5 %", "12.5 %"]);
   expect([decimal(null), decimal(-0.5), decimal(NaN)]).toEqual(["–", "−0.50", "–"]);
   expect(count(1234567)).toBe("1,234,567");
